@@ -41,7 +41,8 @@ func (o *Options) StoreFlags(host bool) cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	sections.FlagSet("storage").AddFlagSet(all.FlagSet("storage"))
 	if host {
-		addFlagsExcept(sections.FlagSet("host cluster"), func(to *pflag.FlagSet) { to.AddFlagSet(all.FlagSet("host cluster")) }, "preflight", objectNamespacesFlag)
+		addFlagsExcept(sections.FlagSet("host cluster"), func(to *pflag.FlagSet) { to.AddFlagSet(all.FlagSet("host cluster")) }, "preflight",
+			objectNamespacesFlag)
 	}
 	return sections
 }

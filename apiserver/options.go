@@ -69,7 +69,8 @@ func NewOptions() (*Options, error) {
 		compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate); err != nil {
 		return nil, fmt.Errorf("registering the feature gates: %w", err)
 	}
-	if err := registry.Register(version.Component, basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, ""), nil); err != nil {
+	if err := registry.Register(version.Component, basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, ""),
+		nil); err != nil {
 		return nil, fmt.Errorf("registering our version: %w", err)
 	}
 	serving := options.NewSecureServingOptions()
@@ -153,10 +154,14 @@ func (o *Options) validateServing() []error {
 	errs := append(o.Serving.Validate(), o.AutoTLS.Validate()...)
 	files := o.Serving.ServerCert.CertKey
 	if o.AutoTLS.Enabled && (files.CertFile != "" || files.KeyFile != "") {
-		errs = append(errs, fmt.Errorf("--tls-auto makes a certificate, and --tls-cert-file %q and --tls-private-key-file %q name one: give either", files.CertFile, files.KeyFile))
+		errs = append(errs,
+			fmt.Errorf("--tls-auto makes a certificate, and --tls-cert-file %q and --tls-private-key-file %q name one: give either", files.CertFile,
+				files.KeyFile))
 	}
 	if (files.CertFile == "") != (files.KeyFile == "") {
-		errs = append(errs, fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: give both, or neither for a self-signed certificate", files.CertFile, files.KeyFile))
+		errs = append(errs,
+			fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: give both, or neither for a self-signed certificate", files.CertFile,
+				files.KeyFile))
 	}
 	return errs
 }

@@ -41,9 +41,12 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 		"a token with a space":           {rest.Config{Host: "a", BearerToken: "two words"}, "token: character 4 of 9 cannot stand in a header"},
 		"a token file that is not there": {rest.Config{Host: "a", BearerTokenFile: "/does/not/exist"}, "token: open /does/not/exist"},
 		"a token file that is empty":     {rest.Config{Host: "a", BearerTokenFile: empty}, "token: " + empty + " is empty"},
-		"an authority that is none":      {rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("none")}}, "certificate authority: there is no certificate"},
-		"an authority that is not there": {rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, "certificate authority: open"},
-		"a certificate without a key":    {rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CertData: []byte("none")}}, "client certificate and key: tls:"},
+		"an authority that is none": {
+			rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("none")}}, "certificate authority: there is no certificate"},
+		"an authority that is not there": {
+			rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, "certificate authority: open"},
+		"a certificate without a key": {
+			rest.Config{Host: "a", TLSClientConfig: rest.TLSClientConfig{CertData: []byte("none")}}, "client certificate and key: tls:"},
 	} {
 		err := client.Check(&c.config)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -62,7 +65,8 @@ func TestAPatchOfNoKindIsNotSent(t *testing.T) {
 		"application/toml":       `patch kind "application/toml": want one of`,
 		types.ApplyYAMLPatchType: "want a field manager",
 	} {
-		if _, err := client.Patch(t.Context(), sets, "a", kind, []byte("{}"), metav1.PatchOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := client.Patch(t.Context(), sets, "a", kind, []byte("{}"), metav1.PatchOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", kind, err, want)
 		}
 	}

@@ -21,7 +21,8 @@ func PatchKinds() []types.PatchType {
 }
 
 // Patch patches a set, and sends nothing if kind is none of PatchKinds.
-func Patch(ctx context.Context, sets typed.StatefulSetInterface, name string, kind types.PatchType, patch []byte, options metav1.PatchOptions, subresources ...string) (*v1.StatefulSet, error) {
+func Patch(ctx context.Context, sets typed.StatefulSetInterface, name string, kind types.PatchType, patch []byte,
+	options metav1.PatchOptions, subresources ...string) (*v1.StatefulSet, error) {
 	if !slices.Contains(PatchKinds(), kind) {
 		return nil, fmt.Errorf("patch kind %q: want one of %q", kind, PatchKinds())
 	}

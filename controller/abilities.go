@@ -97,7 +97,8 @@ func (a *abilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bo
 		return a.setsConditions, nil
 	}
 	review, err := a.host.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "patch", Resource: "pods", Subresource: "status"}},
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "patch", Resource: "pods", Subresource: "status"}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return false, fmt.Errorf("asking the host whether the controller may patch pods/status: %w", err)

@@ -30,10 +30,12 @@ func TestTheHostIsAskedOnceWhetherItResizesPods(t *testing.T) {
 		want   bool
 		asked  int
 	}{
-		"not for a set that updates nothing in place":     {plan.World{Set: plain}, served, false, 0},
-		"for one that does":                               {plan.World{Set: inPlace}, served, true, 1},
-		"for one that has":                                {plan.World{Set: plain, Pods: append(fullWorld(time.Now()).Pods, under)}, served, true, 1},
-		"a host that serves pods, and does not":           {plan.World{Set: inPlace}, []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods"}}}}, false, 1},
+		"not for a set that updates nothing in place": {plan.World{Set: plain}, served, false, 0},
+		"for one that does":                           {plan.World{Set: inPlace}, served, true, 1},
+		"for one that has": {
+			plan.World{Set: plain, Pods: append(fullWorld(time.Now()).Pods, under)}, served, true, 1},
+		"a host that serves pods, and does not": {
+			plan.World{Set: inPlace}, []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods"}}}}, false, 1},
 		"a host that does not even say what it serves so": {plan.World{Set: inPlace}, nil, false, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -60,7 +60,8 @@ type stop struct {
 // chain whose action was refused, or not begun, the rest is left out.
 func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 	e.confirmBefore(ctx, chains)
-	w := &walk{execution: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{}, outcomes: make(chan outcome)}
+	w := &walk{execution: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{},
+		outcomes: make(chan outcome)}
 	for i := range chains {
 		w.reach(i, 0)
 	}
@@ -189,7 +190,8 @@ func (w *walk) tell() bool {
 			w.retryLater(stop.action)
 			if request := plan.RequestOf(stop.tried.action); !told[request] {
 				told[request] = true
-				w.done.failures = append(w.done.failures, plan.Failure{Action: stop.tried.action, Err: stop.err, Tried: stop.tried.at, Next: stop.tried.until})
+				w.done.failures = append(w.done.failures,
+					plan.Failure{Action: stop.tried.action, Err: stop.err, Tried: stop.tried.at, Next: stop.tried.until})
 			}
 		}
 	}

@@ -53,7 +53,8 @@ func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 		refused string
 		want    []string
 	}{
-		"all are carried out if nothing is refused":                         {"nothing", []string{"web-0", "web-1", "web-2", "web-new", "web-old"}},
+		"all are carried out if nothing is refused": {
+			"nothing", []string{"web-0", "web-1", "web-2", "web-new", "web-old"}},
 		"no chain is begun without what all rest on, and the aside is":      {"web-new", []string{"web-new", "web-old"}},
 		"an action that is refused holds what follows it, and nothing else": {"web-0", []string{"web-0", "web-2", "web-new", "web-old"}},
 	} {

@@ -63,32 +63,39 @@ func TestWhatTheHostWouldAcceptIsTriedAtOnce(t *testing.T) {
 		"a webhook goes": {"failed calling webhook", func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
 			return host.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, "images", metav1.DeleteOptions{})
 		}, 2 * time.Second},
-		"a namespace gets another label": {`violates PodSecurity "restricted"`, func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
-			namespace := &corev1.Namespace{ObjectMeta: name("shop")}
-			namespace.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}
-			_, err := host.CoreV1().Namespaces().Update(ctx, namespace, updates)
-			return err
-		}, 2 * time.Second},
-		"a limit changes": {"maximum cpu usage per Container is 1", func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
-			limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits", ResourceVersion: "2"}}
-			_, err := host.CoreV1().LimitRanges("shop").Update(ctx, limits, updates)
-			return err
-		}, 2 * time.Second},
-		"a service account comes": {`error looking up service account shop/web: serviceaccount "web" not found`, func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
-			_, err := host.CoreV1().ServiceAccounts("shop").Create(ctx, &corev1.ServiceAccount{ObjectMeta: name("web")}, options)
-			return err
-		}, 2 * time.Second},
-		"a priority class comes": {"no PriorityClass with name high was found", func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
-			_, err := host.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: name("high")}, options)
-			return err
-		}, 2 * time.Second},
-		"a webhook changes its answer, without an event": {"denied the request", func(context.Context, kubernetes.Interface, versioned.Interface) error { return nil }, longestBackoff + time.Second},
+		"a namespace gets another label": {
+			`violates PodSecurity "restricted"`, func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
+				namespace := &corev1.Namespace{ObjectMeta: name("shop")}
+				namespace.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}
+				_, err := host.CoreV1().Namespaces().Update(ctx, namespace, updates)
+				return err
+			}, 2 * time.Second},
+		"a limit changes": {
+			"maximum cpu usage per Container is 1", func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
+				limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits", ResourceVersion: "2"}}
+				_, err := host.CoreV1().LimitRanges("shop").Update(ctx, limits, updates)
+				return err
+			}, 2 * time.Second},
+		"a service account comes": {`error looking up service account shop/web: serviceaccount "web" not found`,
+			func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
+				_, err := host.CoreV1().ServiceAccounts("shop").Create(ctx, &corev1.ServiceAccount{ObjectMeta: name("web")}, options)
+				return err
+			}, 2 * time.Second},
+		"a priority class comes": {
+			"no PriorityClass with name high was found", func(ctx context.Context, host kubernetes.Interface, _ versioned.Interface) error {
+				_, err := host.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{ObjectMeta: name("high")}, options)
+				return err
+			}, 2 * time.Second},
+		"a webhook changes its answer, without an event": {"denied the request",
+			func(context.Context, kubernetes.Interface, versioned.Interface) error { return nil }, longestBackoff + time.Second},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				host := startLimitedTerm(t, 100, parallelSet("web", 5),
-					&corev1.Namespace{ObjectMeta: name("shop")}, &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits", ResourceVersion: "1"}},
-					&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: name("images")}, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: name("images")},
+					&corev1.Namespace{ObjectMeta: name("shop")},
+					&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits", ResourceVersion: "1"}},
+					&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: name("images")},
+					&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: name("images")},
 					&admissionv1.ValidatingWebhookConfiguration{ObjectMeta: name("images")})
 				refused := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-2", errors.New(test.refusal))
 				host.refusing(map[string]error{"web-2": refused})
@@ -115,7 +122,8 @@ func TestWhatTheHostWouldAcceptIsTriedAtOnce(t *testing.T) {
 func TestARefusedMemberDoesNotDelayAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := startLimitedTerm(t, 100, parallelSet("web", 3))
-		host.refusing(map[string]error{"web-2": apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-2", errors.New("image is not signed"))})
+		host.refusing(
+			map[string]error{"web-2": apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-2", errors.New("image is not signed"))})
 		time.Sleep(longRefused)
 		pods := host.client.CoreV1().Pods("shop")
 		if err := pods.Delete(t.Context(), "web-0", metav1.DeleteOptions{}); err != nil {
@@ -137,7 +145,8 @@ func TestARefusedMemberDoesNotDelayAnother(t *testing.T) {
 		want := fmt.Sprintf("(tried at %s, next at %s)", tried.UTC().Format(time.RFC3339), tried.Add(longestBackoff).UTC().Format(time.RFC3339))
 		at := slices.IndexFunc(set.Status.Conditions, func(c v1.StatefulSetCondition) bool { return c.Type == v1.StatefulSetStalled })
 		got := set.Status.Conditions[at].Message
-		if !strings.HasPrefix(got, "could not create pod web-2 at ") || !strings.Contains(got, "image is not signed") || !strings.HasSuffix(got, want) {
+		if !strings.HasPrefix(got, "could not create pod web-2 at ") || !strings.Contains(got, "image is not signed") ||
+			!strings.HasSuffix(got, want) {
 			t.Errorf("got message %q, want it to name web-2, %q and no other member", got, want)
 		}
 	})
@@ -163,7 +172,8 @@ func startRefused(t *testing.T, sets, room int) (host *limitedHost, release func
 	}
 	return host, func() time.Time {
 		over.Store(true)
-		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images", metav1.DeleteOptions{}); err != nil {
+		if err := host.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Delete(t.Context(), "images",
+			metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return time.Now()
@@ -215,7 +225,8 @@ func TestSetsThatAreReleasedAtOnceLeaveOthersTheirShare(t *testing.T) {
 		})
 		t.Logf("%d sets had their pods after %s, and the one that came last after %s", sets, took, late)
 		if late > took || took > 10*time.Second {
-			t.Errorf("the set that came last had its pod after %s, and all %d others after %s; want it no later than them, and them within 10s", late, sets, took)
+			t.Errorf("the set that came last had its pod after %s, and all %d others after %s; want it no later than them, and them within 10s",
+				late, sets, took)
 		}
 	})
 }
@@ -223,7 +234,8 @@ func TestSetsThatAreReleasedAtOnceLeaveOthersTheirShare(t *testing.T) {
 // What changes all the time is no reason to ask the host all the time.
 func TestChangesAreNoReasonToAskMoreThanOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		host := startLimitedTerm(t, 100, parallelSet("web", 3), &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits"}})
+		host := startLimitedTerm(t, 100, parallelSet("web", 3),
+			&corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "limits"}})
 		host.refusing(map[string]error{"web-2": apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-2", errors.New("a limit"))})
 		time.Sleep(longRefused)
 		_, before := host.counts()
@@ -261,7 +273,8 @@ func TestChangesAreForgotten(t *testing.T) {
 // An informer keeps of what decides no more than is compared.
 func TestOfWhatDecidesLittleIsKept(t *testing.T) {
 	all := decidingKinds(fake.NewClientset())
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "images", Generation: 3, Annotations: map[string]string{"a": "b"}}}
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "images", Generation: 3, Annotations: map[string]string{"a": "b"}}}
 	kept, ok := all[0].trim(policy).(*decider)
 	if !ok || kept.Name != "images" || kept.Generation != 3 || kept.Annotations != nil {
 		t.Errorf("got %+v, want the name and the generation alone", kept)

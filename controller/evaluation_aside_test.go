@@ -26,9 +26,11 @@ func TestASetThatIsSetAsideSaysWhatToDo(t *testing.T) {
 		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate web -n shop"
 	message := fmt.Sprintf(want, set.Status.Evaluation.Inputs)
 	for kind, status := range map[v1.StatefulSetConditionType]corev1.ConditionStatus{v1.StatefulSetReady: corev1.ConditionFalse,
-		v1.StatefulSetStalled: corev1.ConditionTrue, v1.StatefulSetReconciling: corev1.ConditionFalse, v1.StatefulSetProgressing: corev1.ConditionFalse} {
+		v1.StatefulSetStalled: corev1.ConditionTrue, v1.StatefulSetReconciling: corev1.ConditionFalse,
+		v1.StatefulSetProgressing: corev1.ConditionFalse} {
 		if got := conditionOf(m.set, kind); got.Status != status || got.Reason != v1.ReasonEvaluationStopped || got.Message != message {
-			t.Errorf("got %s=%s, reason %s: %s; want %s, reason %s: %s", kind, got.Status, got.Reason, got.Message, status, v1.ReasonEvaluationStopped, message)
+			t.Errorf("got %s=%s, reason %s: %s; want %s, reason %s: %s", kind, got.Status, got.Reason, got.Message, status,
+				v1.ReasonEvaluationStopped, message)
 		}
 	}
 	if m.set.Status.Replicas != 1 || m.set.Status.ReadyReplicas != 1 || m.set.Status.ObservedGeneration != 1 {
@@ -56,11 +58,14 @@ func TestASetThatIsSetAsideIsReleased(t *testing.T) {
 	}{
 		"by another value": {func(s *v1.StatefulSet) { s.Spec.Identity.Values["ZONE"] = "b"; s.Generation++ },
 			slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"by the removal of the expressions":     {func(s *v1.StatefulSet) { s.Spec.Identity = nil; s.Generation++ }, append(created, "no mark")},
-		"by a person":                           {annotate("2026-01-02T11:00:00Z"), slices.Concat([]string{"trial", "mark of test after 2", "completed"}, created, []string{"no mark"})},
+		"by the removal of the expressions": {func(s *v1.StatefulSet) { s.Spec.Identity = nil; s.Generation++ }, append(created, "no mark")},
+		"by a person": {
+			annotate("2026-01-02T11:00:00Z"), slices.Concat([]string{"trial", "mark of test after 2", "completed"}, created, []string{"no mark"})},
 		"not by the release of an earlier stop": {annotate("2026-01-02T10:00:00Z"), nil},
-		"not by a scale":                        {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(5)); s.Generation++ }, []string{"stopped after 2"}},
-		"not by another image":                  {func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "b"; s.Generation++ }, []string{"stopped after 2"}},
+		"not by a scale": {
+			func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(5)); s.Generation++ }, []string{"stopped after 2"}},
+		"not by another image": {
+			func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Image = "b"; s.Generation++ }, []string{"stopped after 2"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			m := newMarkingTerm(t, setAsideSet())

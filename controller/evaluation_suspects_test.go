@@ -28,7 +28,8 @@ func suspect(name string) *v1.StatefulSet {
 	set := newSet(name)
 	set.Spec.Identity = evaluatingSet().Spec.Identity.DeepCopy()
 	of := identity.EvaluationOf(set)
-	set.Status.Evaluation = &v1.StatefulSetEvaluation{Generation: 1, Inputs: of.Inputs, Fields: of.Fields, Holder: "dead", StartedAt: new(metav1.Now())}
+	set.Status.Evaluation = &v1.StatefulSetEvaluation{
+		Generation: 1, Inputs: of.Inputs, Fields: of.Fields, Holder: "dead", StartedAt: new(metav1.Now())}
 	return set
 }
 
@@ -45,12 +46,13 @@ func TestALeaderEvaluatesSuspectsBeforeOtherSets(t *testing.T) {
 			}
 			return false, nil, nil
 		})
-		c, err := New(Config{Options: NewOptions(), Host: host, Sets: sets, Identity: "one", Trial: func(_ context.Context, request []byte) error {
-			if strings.Contains(string(request), "poison") {
-				return errTrialEnded
-			}
-			return nil
-		}})
+		c, err := New(
+			Config{Options: NewOptions(), Host: host, Sets: sets, Identity: "one", Trial: func(_ context.Context, request []byte) error {
+				if strings.Contains(string(request), "poison") {
+					return errTrialEnded
+				}
+				return nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,8 @@ func TestOneThatEvaluatesAloneWaitsForTheOthersAndNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term, _ := newTestTerm(t, newSet("web"))
 		known := term.memory.of(cache.NewObjectName("shop", "web"))
-		first, second, alone := &evaluation{term: term, known: known}, &evaluation{term: term, known: known}, &evaluation{term: term, known: known, suspected: true}
+		first, second, alone := &evaluation{term: term, known: known}, &evaluation{term: term, known: known},
+			&evaluation{term: term, known: known, suspected: true}
 		for _, e := range []*evaluation{first, second} {
 			if err := e.takeRoom(t.Context()); err != nil {
 				t.Fatal(err)

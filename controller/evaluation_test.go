@@ -148,7 +148,8 @@ func (m *markingTerm) change(t *testing.T, change func(*v1.StatefulSet)) {
 	t.Helper()
 	set := m.stored(t)
 	change(set)
-	if err := m.Sets.(*setsfake.Clientset).Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set, set.Namespace); err != nil {
+	if err := m.Sets.(*setsfake.Clientset).Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set,
+		set.Namespace); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
 	m.set = set
@@ -161,9 +162,11 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 		set  func() *v1.StatefulSet
 		want []string
 	}{
-		"a new set is marked, and the next status has no mark": {evaluatingSet, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"a set without expressions is not marked":              {func() *v1.StatefulSet { s := evaluatingSet(); s.Spec.Identity.Transforms = nil; return s }, append(created, "no mark")},
-		"a set without identity is not marked":                 {newParallelSet, append(created, "no mark")},
+		"a new set is marked, and the next status has no mark": {
+			evaluatingSet, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
+		"a set without expressions is not marked": {
+			func() *v1.StatefulSet { s := evaluatingSet(); s.Spec.Identity.Transforms = nil; return s }, append(created, "no mark")},
+		"a set without identity is not marked": {newParallelSet, append(created, "no mark")},
 		"a set that was observed is not marked": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.ObservedGeneration = 1; return s },
 			append(created, "no mark")},
 		"a set that was observed on hold is marked": {func() *v1.StatefulSet {
@@ -172,14 +175,18 @@ func TestAMarkIsWrittenBeforeTheFirstEvaluation(t *testing.T) {
 			s.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionUnknown, Reason: v1.ReasonHeld}}
 			return s
 		}, slices.Concat([]string{"mark of test after 0"}, created, []string{"no mark"})},
-		"the mark of this process is not written again": {func() *v1.StatefulSet { s := evaluatingSet(); s.Status.Evaluation = newMark(s, "test", 0, 0); return s },
+		"the mark of this process is not written again": {
+			func() *v1.StatefulSet { s := evaluatingSet(); s.Status.Evaluation = newMark(s, "test", 0, 0); return s },
 			append(created, "no mark")},
 		"the set of a process that ended just now is tried, and is not suspected any more before the host is written to": {
-			func() *v1.StatefulSet { return markedBy("old", 0, time.Second) }, slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
+			func() *v1.StatefulSet { return markedBy("old", 0, time.Second) },
+			slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
 		"the set of a process that ended a while ago is marked again after its trial": {
-			func() *v1.StatefulSet { return markedBy("old", 0, deathInterval) }, slices.Concat([]string{"trial", "mark of test after 1", "completed"}, created, []string{"no mark"})},
+			func() *v1.StatefulSet { return markedBy("old", 0, deathInterval) },
+			slices.Concat([]string{"trial", "mark of test after 1", "completed"}, created, []string{"no mark"})},
 		"a death that follows soon after another is not counted": {
-			func() *v1.StatefulSet { return markedBy("old", 2, time.Second) }, slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
+			func() *v1.StatefulSet { return markedBy("old", 2, time.Second) },
+			slices.Concat([]string{"trial", "completed"}, created, []string{"no mark"})},
 		"a set that ends process after process is set aside, whatever its trial says": {
 			func() *v1.StatefulSet { return markedBy("old", 2, deathInterval) }, []string{"trial", "stopped after 3"}},
 		"a set whose evaluation has completed is not evaluated again": {
@@ -282,7 +289,8 @@ func TestNothingIsEvaluatedWithoutItsMark(t *testing.T) {
 	_, err := m.look(t)
 	known := m.memory.of(cache.MetaObjectToName(m.set))
 	if err == nil || len(known.evaluated.members) > 0 || len(writesTo(m.host)) > 0 {
-		t.Errorf("got error %v, members %v that were evaluated, and writes %v, want an error and nothing else", err, known.evaluated.members, writesTo(m.host))
+		t.Errorf("got error %v, members %v that were evaluated, and writes %v, want an error and nothing else", err, known.evaluated.members,
+			writesTo(m.host))
 	}
 }
 

@@ -39,7 +39,8 @@ func TestATrialTellsAnEndFromAFailure(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := NewTrial(program)(t.Context(), []byte(strings.Repeat("x", 1<<20)))
-			if errors.Is(err, errTrialEnded) != test.ended || (err == nil) != (!test.ended && test.err == "") || test.err != "" && !strings.Contains(err.Error(), test.err) {
+			if errors.Is(err, errTrialEnded) != test.ended || (err == nil) != (!test.ended && test.err == "") ||
+				test.err != "" && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got error %v, want that it ended: %t, error %q", err, test.ended, test.err)
 			}
 		})
@@ -96,7 +97,8 @@ func TestOutputsOfASuspectedSetAreTriedFirst(t *testing.T) {
 		tried = append(tried, asked.Template)
 		return ended
 	}
-	if p, _ := look(t, term, host); len(p.All()) > 0 || p.Status.Condition(v1.StatefulSetStalled).Reason != v1.ReasonEvaluationStopped || len(tried) != 1 || tried[0] != "conf" {
+	if p, _ := look(t, term, host); len(p.All()) > 0 || p.Status.Condition(v1.StatefulSetStalled).Reason != v1.ReasonEvaluationStopped ||
+		len(tried) != 1 || tried[0] != "conf" {
 		t.Errorf("after trials of %q that ended: got the plan %v, stalled for %q, want a trial of conf, no plan and %s",
 			tried, p.All(), p.Status.Condition(v1.StatefulSetStalled).Reason, v1.ReasonEvaluationStopped)
 	}

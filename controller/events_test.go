@@ -77,7 +77,8 @@ func TestFiveHundredMembersAreTwoEvents(t *testing.T) {
 	for _, e := range events {
 		messages = append(messages, e.Message)
 		about := e.InvolvedObject
-		if about.APIVersion != "apps.statefulset.dev/v1" || about.Kind != "StatefulSet" || about.Name != "web" || about.Namespace != "shop" || about.UID != set.UID {
+		if about.APIVersion != "apps.statefulset.dev/v1" || about.Kind != "StatefulSet" || about.Name != "web" || about.Namespace != "shop" ||
+			about.UID != set.UID {
 			t.Errorf("the event is about %v, want the set", about)
 		}
 	}

@@ -178,7 +178,8 @@ func joined(errs []error) error {
 // plan of thousands of actions takes a while.
 func (e *execution) unchanged() error {
 	now, ok := get[*v1.StatefulSet](e.view, setsResource, e.set.Namespace, e.set.Name)
-	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation || (now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
+	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation ||
+		(now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
 		return &staleRead{errors.New("the set has changed")}
 	}
 	return nil
@@ -203,7 +204,8 @@ func adopts(act action.Action) bool {
 		return true
 	case action.CreateMember, action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim:
 	case action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.SetObjectOwners, action.CreateAnchor:
-	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.ReleasePod:
+	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod,
+		action.EndInPlace, action.ReleasePod:
 	case action.CreateRevision, action.RaiseRevision, action.DeleteRevision:
 	}
 	return false

@@ -33,7 +33,8 @@ import (
 // notAllowed is the answer of a host whose budget does not let a pod be evicted.
 func notAllowed() error {
 	answer := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}}
+	answer.ErrStatus.Details.Causes = []metav1.StatusCause{
+		{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}}
 	return answer
 }
 
@@ -46,7 +47,8 @@ func told(host *fake.Clientset) (all []string) {
 		}
 		text := fmt.Sprintf("%s %s %s", act.GetVerb(), resource, nameOf(act))
 		if create, is := act.(clienttesting.CreateAction); is {
-			if eviction, is := create.GetObject().(*policyv1.Eviction); is && slices.Equal(eviction.DeleteOptions.DryRun, []string{metav1.DryRunAll}) {
+			if eviction,
+				is := create.GetObject().(*policyv1.Eviction); is && slices.Equal(eviction.DeleteOptions.DryRun, []string{metav1.DryRunAll}) {
 				text = "try to " + text
 			}
 		}
@@ -63,14 +65,18 @@ func TestTheHostIsAskedBeforeAPodIsDisruptedInPlace(t *testing.T) {
 		action      action.Action
 		wants, what string
 	}{
-		"an update": {action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true}, "patch pods web-0", `pod "web-0" in place`},
-		"a resize":  {action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, AsBudgetsAllow: true}, "patch pods/resize web-0", `resources of pod "web-0" in place`},
-		"a drain":   {action.SetPodConditions{Pod: targetOf(pod), Conditions: out, AsBudgetsAllow: true}, "patch pods/status web-0", `conditions of pod "web-0"`},
+		"an update": {action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, AsBudgetsAllow: true},
+			"patch pods web-0", `pod "web-0" in place`},
+		"a resize": {action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {}}, AsBudgetsAllow: true},
+			"patch pods/resize web-0", `resources of pod "web-0" in place`},
+		"a drain": {action.SetPodConditions{Pod: targetOf(pod), Conditions: out, AsBudgetsAllow: true}, "patch pods/status web-0",
+			`conditions of pod "web-0"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			steps := plan.Plan{Chains: []action.Chain{{test.action}}}
-			if done := term.execute(t.Context(), nil, set, steps); len(done.failures) > 0 || !slices.Equal(told(host), []string{"try to create pods/eviction web-0", test.wants}) {
+			if done := term.execute(t.Context(), nil, set, steps); len(done.failures) > 0 ||
+				!slices.Equal(told(host), []string{"try to create pods/eviction web-0", test.wants}) {
 				t.Fatalf("got failures %v and writes %q, want a trial and %q", done.failures, told(host), test.wants)
 			}
 			if uid, version := preconditionsOf(t, writesTo(host)[0]); uid != pod.UID || version != pod.ResourceVersion {
@@ -109,14 +115,17 @@ func TestOnePodIsDisruptedInPlaceUntilBudgetsCanKnow(t *testing.T) {
 	evict := action.Chain{action.DeletePod{Pod: targetOf(third), Reason: action.DeleteForUpdate, Evict: true}}
 	term, host := newTestTerm(t, set, first, second, third)
 	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{update(first), update(second)}})
-	if want := []string{"try to create pods/eviction web-0", "patch pods web-0"}; !slices.Equal(told(host), want) || !done.unfinished || len(done.failures) > 0 {
-		t.Errorf("two updates: got writes %q, failures %v, unfinished %t; want %q, and the rest in a later look", told(host), done.failures, done.unfinished, want)
+	if want := []string{"try to create pods/eviction web-0", "patch pods web-0"}; !slices.Equal(told(host), want) || !done.unfinished ||
+		len(done.failures) > 0 {
+		t.Errorf("two updates: got writes %q, failures %v, unfinished %t; want %q, and the rest in a later look", told(host), done.failures,
+			done.unfinished, want)
 	}
 
 	host.ClearActions()
 	refuse(host, "create", "web-0", notAllowed())
 	done = term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{update(first), update(second)}})
-	if want := []string{"try to create pods/eviction web-0", "try to create pods/eviction web-1", "patch pods web-1"}; !slices.Equal(told(host), want) || len(done.failures) != 1 {
+	if want := []string{"try to create pods/eviction web-0", "try to create pods/eviction web-1",
+		"patch pods web-1"}; !slices.Equal(told(host), want) || len(done.failures) != 1 {
 		t.Errorf("where the first may not go: got writes %q and failures %v, want %q and that of the first", told(host), done.failures, want)
 	}
 
@@ -133,7 +142,8 @@ func TestAFailedTrialHoldsUpNoOtherConditions(t *testing.T) {
 	set := newSet("web")
 	first, second := newPod(set, 0), newPod(set, 1)
 	conditions := func(pod *corev1.Pod, asks bool) action.Chain {
-		return action.Chain{action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: v1.PodInService}}, AsBudgetsAllow: asks}}
+		return action.Chain{
+			action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: v1.PodInService}}, AsBudgetsAllow: asks}}
 	}
 	term, host := newTestTerm(t, set, first, second)
 	refuse(host, "create", "web-0", apierrors.NewInternalError(errors.New("this pod has more than one PodDisruptionBudget")))
@@ -174,7 +184,8 @@ func TestATrialEvictsNobody(t *testing.T) {
 		t.Errorf("got %s with %q, want a dry run of an eviction", path, query)
 	}
 	options := body.DeleteOptions
-	if body.APIVersion != "policy/v1" || options == nil || !slices.Equal(options.DryRun, []string{"All"}) || *options.Preconditions.UID != "web-0-uid" || *options.Preconditions.ResourceVersion != "7" {
+	if body.APIVersion != "policy/v1" || options == nil || !slices.Equal(options.DryRun, []string{"All"}) ||
+		*options.Preconditions.UID != "web-0-uid" || *options.Preconditions.ResourceVersion != "7" {
 		t.Errorf("got %+v, want a dry run of the eviction of web-0-uid at 7", body)
 	}
 }

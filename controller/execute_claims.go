@@ -35,7 +35,8 @@ func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVol
 
 func (e *execution) updateClaim(ctx context.Context, act action.UpdateClaim) error {
 	what := subject{kind: "claim", name: act.Claim.Name}
-	err := e.change(ctx, claimsResource, what, act.Claim, change{labels: present(act.Labels), annotations: present(act.Annotations), size: act.Size, attributesClass: act.AttributesClass})
+	err := e.change(ctx, claimsResource, what, act.Claim,
+		change{labels: present(act.Labels), annotations: present(act.Annotations), size: act.Size, attributesClass: act.AttributesClass})
 	if err == nil {
 		e.tellSuccess(update, what)
 	}

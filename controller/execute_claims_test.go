@@ -37,11 +37,12 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		"the set has been changed":                    {live: func(set *v1.StatefulSet) { set.Generation++ }},
 		"the set is another one":                      {live: func(set *v1.StatefulSet) { set.UID = "other" }},
 		"the set is being deleted":                    {live: func(set *v1.StatefulSet) { set.DeletionTimestamp = new(metav1.Now()) }},
-		"the set is held":                             {live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
-		"the host does not answer":                    {fail: pod.Name},
-		"it is due by the host's clock alone":         {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
-		"it is due by the controller's clock alone":   {due: time.Minute, ahead: -720 * time.Hour},
-		"the host does not say what time it is":       {timeless: true},
+		"the set is held": {
+			live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
+		"the host does not answer":                  {fail: pod.Name},
+		"it is due by the host's clock alone":       {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
+		"it is due by the controller's clock alone": {due: time.Minute, ahead: -720 * time.Hour},
+		"the host does not say what time it is":     {timeless: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := newSet("web", "www")
@@ -61,7 +62,8 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 				refuse(host, "get", test.fail, apierrors.NewInternalError(errors.New("no")))
 			}
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
+			done := term.execute(t.Context(), nil, set,
+				plan.Plan{Aside: []action.Chain{{action.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
 			if got := len(writesTo(host)); got != test.want {
 				t.Errorf("got %d writes, want %d: %v", got, test.want, writesTo(host))
 			}

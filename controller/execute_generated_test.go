@@ -62,8 +62,9 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.posts, v.queries = append(v.posts, sent), append(v.queries, r.URL.RawQuery)
 	if v.refuses {
 		w.WriteHeader(http.StatusForbidden)
-		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusForbidden,
-			Reason: metav1.StatusReasonForbidden, Message: "a webhook refuses " + body.String()})
+		_ = json.NewEncoder(w).Encode(
+			metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusForbidden,
+				Reason: metav1.StatusReasonForbidden, Message: "a webhook refuses " + body.String()})
 		return
 	}
 	sent.SetUID("secret-uid")
@@ -76,10 +77,12 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 	t.Helper()
 	set := newSet("web")
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "auth", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)},
-		Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}, {Key: "token", Bytes: 64}}}}
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "auth", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)},
+			Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}, {Key: "token", Bytes: 64}}}}
 	term, host := newTestTerm(t, set)
-	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "secrets", Kind: "Secret", Namespaced: true}}}}
+	host.Resources = []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "secrets", Kind: "Secret", Namespaced: true}}}}
 	for _, object := range known {
 		if err := host.Tracker().Add(object); err != nil {
 			t.Fatal(err)
@@ -214,10 +217,13 @@ func TestNothingIsDrawnForWhomTheHostSaysWasGivenIt(t *testing.T) {
 		known []runtime.Object
 		want  int
 	}{
-		"nobody":  {nil, 1},
-		"another": {[]runtime.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-1", Namespace: "shop", Annotations: map[string]string{v1.GeneratedAnnotation: "web-1-auth"}}}}, 1},
-		"a claim": {[]runtime.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0", Namespace: "shop", Annotations: given}}}, 0},
-		"a pod":   {[]runtime.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "shop", Annotations: given}}}, 0},
+		"nobody": {nil, 1},
+		"another": {
+			[]runtime.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+				Name: "data-web-1", Namespace: "shop", Annotations: map[string]string{v1.GeneratedAnnotation: "web-1-auth"}}}}, 1},
+		"a claim": {[]runtime.Object{
+			&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0", Namespace: "shop", Annotations: given}}}, 0},
+		"a pod": {[]runtime.Object{&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "shop", Annotations: given}}}, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set, create := newVaultTerm(t, test.known...)

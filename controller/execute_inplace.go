@@ -59,7 +59,8 @@ func isImpossible(err error) bool {
 
 // recreate removes a pod that the host does not let be changed.
 func (e *execution) recreate(ctx context.Context, removal action.DeletePod) error {
-	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ", subject{kind: "pod", name: removal.Pod.Name}, "")
+	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ",
+		subject{kind: "pod", name: removal.Pod.Name}, "")
 	return e.deletePod(ctx, removal)
 }
 
@@ -75,5 +76,6 @@ func (e *execution) endInPlace(ctx context.Context, act action.EndInPlace) error
 
 // tellUpdated notes that a pod has all of another revision.
 func (e *execution) tellUpdated(pod, revision string) {
-	e.note(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod}, ", to revision "+revision)
+	e.note(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod},
+		", to revision "+revision)
 }

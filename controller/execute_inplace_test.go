@@ -29,13 +29,17 @@ func TestAPodIsChangedInOneWrite(t *testing.T) {
 		action action.Action
 		want   string // with the UID and the version of the pod
 	}{
-		"images, labels and the note": {action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
-			Labels: map[string]*string{"a": new("b"), "old": nil}, Annotations: map[string]*string{v1.InPlaceAnnotation: new("{}")}},
+		"images, labels and the note": {
+			action.UpdateInPlace{Pod: targetOf(pod), Images: map[string]string{"main": "main:2"}, Sidecars: map[string]string{"proxy": "proxy:2"},
+				Labels: map[string]*string{"a": new("b"), "old": nil}, Annotations: map[string]*string{v1.InPlaceAnnotation: new("{}")}},
 			`{"metadata":{"annotations":{"apps.statefulset.dev/in-place":"{}"},"labels":{"a":"b","old":null},"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"image":"main:2","name":"main"}],"initContainers":[{"image":"proxy:2","name":"proxy"}]}}`},
-		"resources, which are another kind of request": {action.ResizePod{Pod: targetOf(pod), Containers: map[string]corev1.ResourceRequirements{"main": {Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse("2")}}},
-			Sidecars: map[string]corev1.ResourceRequirements{"proxy": {Limits: corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Gi")}}}},
+		"resources, which are another kind of request": {action.ResizePod{Pod: targetOf(pod),
+			Containers: map[string]corev1.ResourceRequirements{"main": {Requests: corev1.ResourceList{corev1.ResourceCPU: quantity.MustParse("2")}}},
+			Sidecars: map[string]corev1.ResourceRequirements{
+				"proxy": {Limits: corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Gi")}}}},
 			`{"metadata":{"resourceVersion":%q,"uid":%q},"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"2"}}}],"initContainers":[{"name":"proxy","resources":{"limits":{"memory":"1Gi"}}}]}}`},
-		"the end": {action.EndInPlace{Pod: targetOf(pod)}, `{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
+		"the end": {action.EndInPlace{Pod: targetOf(pod)},
+			`{"metadata":{"annotations":{"apps.statefulset.dev/in-place":null},"resourceVersion":%q,"uid":%q}}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
@@ -47,7 +51,8 @@ func TestAPodIsChangedInOneWrite(t *testing.T) {
 			if _, resizes := test.action.(action.ResizePod); resizes {
 				subresource = "resize"
 			}
-			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want || patch.GetSubresource() != subresource {
+			if want := fmt.Sprintf(test.want, pod.ResourceVersion, pod.UID); !ok || string(patch.GetPatch()) != want ||
+				patch.GetSubresource() != subresource {
 				t.Errorf("got %s of %q, want the patch %s of %q", patch.GetPatch(), patch.GetSubresource(), want, subresource)
 			}
 		})
@@ -58,7 +63,8 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 	set := newSet("web", "www")
 	pod := newPod(set, 0)
 	removal := &action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate}
-	tooLarge := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, errors.New("node didn't have enough allocatable resources"))
+	tooLarge := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name,
+		errors.New("node didn't have enough allocatable resources"))
 	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, pod.Name, nil)
 	for sentence, test := range map[string]struct {
@@ -69,16 +75,22 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 		failures  int
 		events    []string
 	}{
-		"invalid":                            {invalid, removal, false, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
-		"a resize is invalid":                {invalid, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
-		"a resize is invalid, and must be":   {invalid, nil, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"a resize is more than a node has":   {tooLarge, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
-		"a resize is forbidden":              {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"resized":                            {nil, removal, true, []string{"patch"}, 0, []string{"SuccessfulUpdate"}},
-		"invalid, and it must not be":        {invalid, nil, false, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"forbidden, which may be for a time": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false, []string{"patch"}, 1, []string{"FailedUpdate"}},
-		"another by now":                     {apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false, []string{"patch"}, 0, nil},
-		"changed":                            {nil, removal, false, []string{"patch"}, 0, []string{"SuccessfulUpdate", v1.ReasonMemberUpdatedInPlace}},
+		"invalid": {
+			invalid, removal, false, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is invalid": {
+			invalid, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is invalid, and must be": {invalid, nil, true, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"a resize is more than a node has": {
+			tooLarge, removal, true, []string{"patch", "delete"}, 0, []string{"FailedUpdate", v1.ReasonInPlaceFallback, "SuccessfulDelete"}},
+		"a resize is forbidden": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, true,
+			[]string{"patch"}, 1, []string{"FailedUpdate"}},
+		"resized":                     {nil, removal, true, []string{"patch"}, 0, []string{"SuccessfulUpdate"}},
+		"invalid, and it must not be": {invalid, nil, false, []string{"patch"}, 1, []string{"FailedUpdate"}},
+		"forbidden, which may be for a time": {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false,
+			[]string{"patch"}, 1, []string{"FailedUpdate"}},
+		"another by now": {
+			apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, pod.Name, nil), removal, false, []string{"patch"}, 0, nil},
+		"changed": {nil, removal, false, []string{"patch"}, 0, []string{"SuccessfulUpdate", v1.ReasonMemberUpdatedInPlace}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
@@ -98,7 +110,8 @@ func TestAPodThatMayNotBeChangedIsRemovedOnlyIfTheChangeIsInvalid(t *testing.T) 
 				events = append(events, event.reason)
 			}
 			if !slices.Equal(verbs, test.want) || len(done.failures) != test.failures || !slices.Equal(events, test.events) {
-				t.Errorf("got writes %v, failures %v and events %v, want %v, %d and %v", verbs, done.failures, events, test.want, test.failures, test.events)
+				t.Errorf("got writes %v, failures %v and events %v, want %v, %d and %v", verbs, done.failures, events, test.want, test.failures,
+					test.events)
 			}
 			_, err := host.CoreV1().Pods("shop").Get(t.Context(), pod.Name, metav1.GetOptions{})
 			if gone := apierrors.IsNotFound(err); gone != slices.Contains(test.want, "delete") {

@@ -20,12 +20,14 @@ import (
 
 // markObject notes what concerns nobody but the set: there is no event for it.
 func (e *execution) markObject(ctx context.Context, act action.MarkObject) error {
-	return e.changeObject(ctx, "annotations of ", act.Kind, act.At, change{annotations: map[string]*string{v1.RetiredAtAnnotation: act.Note()}})
+	return e.changeObject(ctx, "annotations of ", act.Kind, act.At,
+		change{annotations: map[string]*string{v1.RetiredAtAnnotation: act.Note()}})
 }
 
 // setObjectOwners is as quiet.
 func (e *execution) setObjectOwners(ctx context.Context, act action.SetObjectOwners) error {
-	return e.changeObject(ctx, "owners of ", act.Kind, act.At, change{owners: ownerList(act.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &act.Digest}})
+	return e.changeObject(ctx, "owners of ", act.Kind, act.At,
+		change{owners: ownerList(act.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &act.Digest}})
 }
 
 // changeObject changes part of the metadata of an object, by a plain merge patch: not all kinds know
@@ -68,7 +70,8 @@ func (e *execution) deleteObject(ctx context.Context, act action.DeleteObject) e
 	}
 	err = e.do(ctx, deletion, what, func(ctx context.Context) error {
 		exactly := metav1.Preconditions{UID: &act.At.UID, ResourceVersion: &act.At.ResourceVersion}
-		err := place.Metadata.Delete(ctx, act.At.Name, metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		err := place.Metadata.Delete(ctx, act.At.Name,
+			metav1.DeleteOptions{Preconditions: &exactly, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}

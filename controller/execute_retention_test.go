@@ -44,7 +44,8 @@ func (h *configMaps) remove(w http.ResponseWriter, name string, body []byte) {
 	var options metav1.DeleteOptions
 	_ = json.Unmarshal(body, &options)
 	stored := h.objects[name]
-	h.asked[len(h.asked)-1] = fmt.Sprintf("DELETE %s uid=%s version=%s %s", name, *options.Preconditions.UID, *options.Preconditions.ResourceVersion, *options.PropagationPolicy)
+	h.asked[len(h.asked)-1] = fmt.Sprintf("DELETE %s uid=%s version=%s %s", name, *options.Preconditions.UID,
+		*options.Preconditions.ResourceVersion, *options.PropagationPolicy)
 	if stored.GetUID() != *options.Preconditions.UID || stored.GetResourceVersion() != *options.Preconditions.ResourceVersion {
 		answer(w, http.StatusConflict, metav1.StatusReasonConflict)
 		return
@@ -60,7 +61,8 @@ func withConf(t *testing.T, ordinal int) (*term, *configMaps, *v1.StatefulSet, *
 	term.eventually(t, "the kind is known", isKnown)
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(ordinal)
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+	if done := term.execute(t.Context(), nil, set,
+		plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(ordinal)] != nil && isKnown(w) })
@@ -72,7 +74,8 @@ func TestObjectsAreDatedAndDeletedExactlyAsDecided(t *testing.T) {
 	term, host, set, seen := withConf(t, ordinal)
 	kind, since := configMapKind.WithVersion("v1"), time.Unix(1000, 0)
 	mark := action.MarkObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), As: action.ObjectRetired, Retired: since}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped != nil || len(done.failures) > 0 || len(done.events) > 0 {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped != nil || len(done.failures) > 0 ||
+		len(done.events) > 0 {
 		t.Fatalf("marking: stopped by %v, failures %v, events %v", done.stopped, done.failures, done.events)
 	}
 	world := term.eventually(t, "the date is seen", func(w plan.World) bool {
@@ -123,11 +126,12 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 		"the set has been changed":                    {live: func(set *v1.StatefulSet) { set.Generation++ }},
 		"the set is another one":                      {live: func(set *v1.StatefulSet) { set.UID = "other" }},
 		"the set is being deleted":                    {live: func(set *v1.StatefulSet) { set.DeletionTimestamp = new(metav1.Now()) }},
-		"the set is held":                             {live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
-		"the host does not answer":                    {fail: true},
-		"it is due by the host's clock alone":         {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
-		"it is due by the controller's clock alone":   {due: time.Minute, ahead: -720 * time.Hour},
-		"the host does not say what time it is":       {timeless: true},
+		"the set is held": {
+			live: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: ""} }},
+		"the host does not answer":                  {fail: true},
+		"it is due by the host's clock alone":       {due: -time.Minute, ahead: 720 * time.Hour, want: 1},
+		"it is due by the controller's clock alone": {due: time.Minute, ahead: -720 * time.Hour},
+		"the host does not say what time it is":     {timeless: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set := newObjectTerm(t)
@@ -146,10 +150,12 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 				refuse(term.Host.(*fake.Clientset), "get", pod.Name, apierrors.NewInternalError(errors.New("no")))
 			}
 			term.eventually(t, "the kind is known", isKnown)
-			made := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-3-conf", "uid": "u", "resourceVersion": "9"}}}
+			made := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-3-conf", "uid": "u", "resourceVersion": "9"}}}
 			host.do(func() { host.objects["web-3-conf"] = made })
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{
+				{action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
 			host.do(func() {
 				if got := len(host.asked); got != test.want {
 					t.Errorf("got %d writes, want %d: %v", got, test.want, host.asked)

@@ -29,7 +29,8 @@ func (e *execution) adoptRevision(ctx context.Context, act action.AdoptRevision)
 // ownAnchor is as careful as adopting: what is given back to a set that is being deleted without what
 // belongs to it would be deleted.
 func (e *execution) ownAnchor(ctx context.Context, act action.OwnAnchor) error {
-	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: act.Anchor.Name}, act.Anchor, identity.AnchorOwner(e.set))
+	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: act.Anchor.Name}, act.Anchor,
+		identity.AnchorOwner(e.set))
 }
 
 func (e *execution) deleteRevision(ctx context.Context, act action.DeleteRevision) error {

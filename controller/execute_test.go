@@ -34,11 +34,12 @@ func TestEveryWriteNamesTheObjectThatWasDecidedOn(t *testing.T) {
 	orphan := newPod(set, 1)
 	orphan.OwnerReferences = nil
 	for sentence, act := range map[string]action.Action{
-		"deleting a pod":              action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate},
-		"evicting a pod":              action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate, Evict: true},
-		"repairing a pod":             action.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
-		"patching a pod":              action.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
-		"setting a pod's condition":   action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},
+		"deleting a pod":  action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate},
+		"evicting a pod":  action.DeletePod{Pod: targetOf(pod), Reason: action.DeleteForUpdate, Evict: true},
+		"repairing a pod": action.RepairPod{Pod: targetOf(pod), Labels: map[string]string{"a": "b"}},
+		"patching a pod":  action.PatchPod{Pod: targetOf(pod), Annotations: map[string]*string{"a": nil}},
+		"setting a pod's condition": action.SetPodConditions{
+			Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse}}},
 		"adopting a pod":              action.AdoptPod{Pod: targetOf(orphan)},
 		"releasing a pod":             action.ReleasePod{Pod: targetOf(pod)},
 		"giving a claim an owner":     action.SetClaimOwners{Claim: targetOf(claim), Owners: []metav1.OwnerReference{identity.Owner(set)}},
@@ -110,9 +111,11 @@ func TestAPodIsToldOnlyWhatIsToChange(t *testing.T) {
 		want        string
 		subresource string
 	}{
-		"labels and annotations": {action.PatchPod{Pod: targetOf(pod), Labels: map[string]*string{"a": new("b")}, Annotations: map[string]*string{"c": new("d"), "e": nil}},
+		"labels and annotations": {
+			action.PatchPod{Pod: targetOf(pod), Labels: map[string]*string{"a": new("b")}, Annotations: map[string]*string{"c": new("d"), "e": nil}},
 			`{"metadata":{"annotations":{"c":"d","e":null},"labels":{"a":"b"},"resourceVersion":"100","uid":"web-0-uid"}}`, ""},
-		"a condition": {action.SetPodConditions{Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse, Reason: "Requested"}}},
+		"a condition": {action.SetPodConditions{
+			Pod: targetOf(pod), Conditions: []corev1.PodCondition{{Type: "example.com/a", Status: corev1.ConditionFalse, Reason: "Requested"}}},
 			`{"metadata":{"resourceVersion":"100","uid":"web-0-uid"},"status":{"conditions":[{"type":"example.com/a","status":"False","lastProbeTime":null,"lastTransitionTime":null,"reason":"Requested"}]}}`, "status"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -135,7 +138,8 @@ func TestOwnersAreChangedOneByOneOnPodsAndAsAWholeOnClaims(t *testing.T) {
 	claim := identity.Claims(set, 0)[0]
 	claim.UID, claim.OwnerReferences = "claim-uid", []metav1.OwnerReference{identity.Owner(set)}
 	term, host := newTestTerm(t, set, pod, claim)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.ReleasePod{Pod: targetOf(pod)}, action.SetClaimOwners{Claim: targetOf(claim)}}}})
+	done := term.execute(t.Context(), nil, set,
+		plan.Plan{Chains: []action.Chain{{action.ReleasePod{Pod: targetOf(pod)}, action.SetClaimOwners{Claim: targetOf(claim)}}}})
 	if done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("carrying out plan: stopped by %v, failures %v", done.stopped, done.failures)
 	}
@@ -181,10 +185,12 @@ func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
 		answer error
 		action action.Action
 	}{
-		"the pod exists already":           {"create", apierrors.NewAlreadyExists(pods, "web-0"), member},
-		"the pod to delete has changed":    {"delete", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.DeletePod{Pod: targetOf(pod)}},
-		"the pod to delete is gone":        {"delete", apierrors.NewNotFound(pods, "web-0"), action.DeletePod{Pod: targetOf(pod)}},
-		"the pod to repair has changed":    {"patch", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.RepairPod{Pod: targetOf(pod)}},
+		"the pod exists already": {"create", apierrors.NewAlreadyExists(pods, "web-0"), member},
+		"the pod to delete has changed": {
+			"delete", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.DeletePod{Pod: targetOf(pod)}},
+		"the pod to delete is gone": {"delete", apierrors.NewNotFound(pods, "web-0"), action.DeletePod{Pod: targetOf(pod)}},
+		"the pod to repair has changed": {
+			"patch", apierrors.NewConflict(pods, "web-0", errors.New("version")), action.RepairPod{Pod: targetOf(pod)}},
 		"the pod to repair is another one": {"patch", uidChanged, action.RepairPod{Pod: targetOf(pod)}},
 	}
 	for sentence, test := range cases {
@@ -205,9 +211,11 @@ func TestNothingIsToldOfANamespaceThatIsGoingAway(t *testing.T) {
 	answer.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	term, host := newTestTerm(t, set)
 	refuse(host, "create", "web-0", answer)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	done := term.execute(t.Context(), nil, set,
+		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	if len(done.failures) != 1 || len(done.events) != 0 || done.retryAfter < longestBackoff/2 {
-		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events, done.retryAfter)
+		t.Errorf("got failures %v, events %v and a retry after %s; want one failure, no event, and a long time", done.failures, done.events,
+			done.retryAfter)
 	}
 }
 

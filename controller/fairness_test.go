@@ -178,7 +178,8 @@ func TestAHostIsNotAskedForMoreThanItCanDo(t *testing.T) {
 			return busy.created == sets*replicas
 		})
 		took := time.Since(began)
-		t.Logf("%d sets of %d on a host that makes 1000 pods a second: %s, at most %d creates under way", sets, replicas, took.Round(time.Millisecond), busy.most)
+		t.Logf("%d sets of %d on a host that makes 1000 pods a second: %s, at most %d creates under way", sets, replicas,
+			took.Round(time.Millisecond), busy.most)
 		// With 64 under way answers are no longer good, and more would make none faster.
 		if busy.most <= firstWindow || busy.most > 100 || took > 3*sets*replicas*busy.share {
 			t.Errorf("got %d creates under way and %s for all, want more than %d and 100 at most, and at most three times the %s that the host needs", busy.most, took, firstWindow, sets*replicas*busy.share)

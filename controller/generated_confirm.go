@@ -66,7 +66,8 @@ func named(name string) metav1.ListOptions {
 
 type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
 
-func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions, read givenPager) error {
+func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions,
+	read givenPager) error {
 	options.Limit = givenPage
 	for {
 		var next string

@@ -24,12 +24,13 @@ func TestClaimsAreReadAgainBeforeASecretIsDrawn(t *testing.T) {
 		failure      error
 		reads, drawn int
 	}{
-		"the host fails twice":             {2, broken, 3, 1},
-		"it is not reached once":           {1, errors.New("connection refused"), 2, 1},
-		"it is unavailable once":           {1, apierrors.NewServiceUnavailable("not yet"), 2, 1},
-		"it fails for longer":              {9, broken, 4, 0},
-		"it has no time":                   {1, apierrors.NewTooManyRequests("later", 1), 1, 0},
-		"the controller may not read them": {1, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "", errors.New("no")), 1, 0},
+		"the host fails twice":   {2, broken, 3, 1},
+		"it is not reached once": {1, errors.New("connection refused"), 2, 1},
+		"it is unavailable once": {1, apierrors.NewServiceUnavailable("not yet"), 2, 1},
+		"it fails for longer":    {9, broken, 4, 0},
+		"it has no time":         {1, apierrors.NewTooManyRequests("later", 1), 1, 0},
+		"the controller may not read them": {
+			1, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "", errors.New("no")), 1, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set, create := newVaultTerm(t)

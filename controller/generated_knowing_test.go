@@ -37,8 +37,9 @@ func TestAClaimOfARemovedTemplateKeepsItsSecret(t *testing.T) {
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			set := newSet("web")
-			set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "auth", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)},
-				Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}}}}
+			set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+				{Name: "auth", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)},
+					Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}}}}
 			term, _ := newTestTerm(t, set)
 			if err := term.view.put(claimsResource, trimClaim(term.view, test.claim)); err != nil {
 				t.Fatal(err)

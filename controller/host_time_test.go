@@ -30,20 +30,24 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 		// jump is how the own clock is set after the last answer.
 		jump time.Duration
 	}{
-		"before the first answer the time is not known":         {unknown: true},
-		"an answer that has no date says nothing":               {answers: []answer{{silent: true}}, unknown: true},
-		"an answer that may be that of a proxy says nothing":    {answers: []answer{{ahead: month, status: http.StatusBadGateway}}, unknown: true},
-		"a clock that is right is not touched":                  {answers: []answer{{}, {}, {took: second}}},
-		"a refusal has a date, too":                             {answers: []answer{{ahead: month, status: http.StatusNotFound}}, least: -second},
-		"a clock that is a month behind is set right":           {answers: []answer{{ahead: month}}, least: -second},
-		"a clock that is a month ahead is set right":            {answers: []answer{{ahead: -month}}, most: second},
-		"a slow answer leaves the time open":                    {answers: []answer{{ahead: -month, took: 9 * second}}, most: 10 * second},
-		"a fast answer after a slow one draws it closer":        {answers: []answer{{ahead: -month, took: 9 * second}, {ahead: -month}}, most: second},
-		"a slow answer after a fast one does not":               {answers: []answer{{ahead: -month}, {ahead: -month, took: 9 * second}}, most: second},
+		"before the first answer the time is not known": {unknown: true},
+		"an answer that has no date says nothing":       {answers: []answer{{silent: true}}, unknown: true},
+		"an answer that may be that of a proxy says nothing": {
+			answers: []answer{{ahead: month, status: http.StatusBadGateway}}, unknown: true},
+		"a clock that is right is not touched":        {answers: []answer{{}, {}, {took: second}}},
+		"a refusal has a date, too":                   {answers: []answer{{ahead: month, status: http.StatusNotFound}}, least: -second},
+		"a clock that is a month behind is set right": {answers: []answer{{ahead: month}}, least: -second},
+		"a clock that is a month ahead is set right":  {answers: []answer{{ahead: -month}}, most: second},
+		"a slow answer leaves the time open":          {answers: []answer{{ahead: -month, took: 9 * second}}, most: 10 * second},
+		"a fast answer after a slow one draws it closer": {
+			answers: []answer{{ahead: -month, took: 9 * second}, {ahead: -month}}, most: second},
+		"a slow answer after a fast one does not": {
+			answers: []answer{{ahead: -month}, {ahead: -month, took: 9 * second}}, most: second},
 		"of answers that contradict each other the last counts": {answers: []answer{{}, {ahead: month}}, least: -second},
 		"a clock that is set ahead is not believed":             {answers: []answer{{}}, jump: month, most: second},
 		"a clock that is set back is not believed":              {answers: []answer{{}}, jump: -month, least: -second},
-		"answers within a second draw it closer":                {answers: []answer{{ahead: half}, {ahead: half, took: 200 * time.Millisecond}}, least: -half},
+		"answers within a second draw it closer": {
+			answers: []answer{{ahead: half}, {ahead: half, took: 200 * time.Millisecond}}, least: -half},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			own := testingclock.NewFakePassiveClock(begin)

@@ -147,7 +147,8 @@ func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	switch {
 	case !named:
 		return newStub(claim)
-	case !v.has(setsResource, byClaimBase, hostread.Named(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" && ownerOfClaim(claim) == nil:
+	case !v.has(setsResource, byClaimBase, hostread.Named(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" &&
+		ownerOfClaim(claim) == nil:
 		return newUnread(claim)
 	}
 	kept := &corev1.PersistentVolumeClaim{

@@ -39,7 +39,8 @@ func podsKind(host kubernetes.Interface) kind {
 		resource: podsResource,
 		noun:     "pod",
 		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Selecting(appsv1.StatefulSetPodNameLabel))
+			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{},
+				hostread.Selecting(appsv1.StatefulSetPodNameLabel))
 		},
 		selector:   appsv1.StatefulSetPodNameLabel,
 		page:       podsInAPage,
@@ -82,7 +83,8 @@ func podChanged(before, after *corev1.Pod) bool {
 func trimPod(_ view, pod *corev1.Pod) any {
 	kept := &corev1.Pod{
 		ObjectMeta: hostread.TrimMeta(&pod.ObjectMeta),
-		Spec:       corev1.PodSpec{Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
+		Spec: corev1.PodSpec{
+			Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
 			Conditions:            telling(pod.Status.Conditions, len(pod.Spec.ReadinessGates) > 0),
@@ -92,7 +94,8 @@ func trimPod(_ view, pod *corev1.Pod) any {
 		},
 	}
 	kept.Generation = pod.Generation
-	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation, v1.DisruptionAnnotation, v1.DisruptionCountAnnotation, v1.ReplicasAnnotation, v1.GeneratedAnnotation} {
+	for _, key := range []string{v1.ClaimTemplatesAnnotation, v1.OverrideAnnotation, v1.InPlaceAnnotation, v1.DisruptionAnnotation,
+		v1.DisruptionCountAnnotation, v1.ReplicasAnnotation, v1.GeneratedAnnotation} {
 		if made, noted := pod.Annotations[key]; noted {
 			if kept.Annotations == nil {
 				kept.Annotations = map[string]string{}
@@ -161,7 +164,8 @@ func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 		if ended := status.State.Terminated; ended == nil || ended.ExitCode != 0 {
 			short.ContainerID = status.ContainerID
 		}
-		if short.ContainerID != "" || short.State.Waiting != nil || short.State.Terminated != nil || short.LastTerminationState.Terminated != nil {
+		if short.ContainerID != "" || short.State.Waiting != nil || short.State.Terminated != nil ||
+			short.LastTerminationState.Terminated != nil {
 			kept = append(kept, short)
 		}
 	}

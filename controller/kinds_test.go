@@ -107,9 +107,11 @@ func TestAnotherKindIsWatchedOnceItHasARow(t *testing.T) {
 			do       func() error
 			want     []string
 		}{
-			{"one is created", func() error { _, err := configs.Create(ctx, newConfig(set, "1"), metav1.CreateOptions{}); return err }, []string{"web"}},
+			{"one is created", func() error { _, err := configs.Create(ctx, newConfig(set, "1"), metav1.CreateOptions{}); return err },
+				[]string{"web"}},
 			{"what is left out of it changes", func() error { _, err := configs.Update(ctx, other, metav1.UpdateOptions{}); return err }, nil},
-			{"what is kept of it changes", func() error { _, err := configs.Update(ctx, renamed, metav1.UpdateOptions{}); return err }, []string{"web"}},
+			{"what is kept of it changes", func() error { _, err := configs.Update(ctx, renamed, metav1.UpdateOptions{}); return err },
+				[]string{"web"}},
 			{"it is deleted", func() error { return configs.Delete(ctx, renamed.Name, metav1.DeleteOptions{}) }, []string{"web"}},
 		} {
 			if err := step.do(); err != nil {
@@ -160,7 +162,8 @@ func TestAnotherKindsWritesAreWaitedForOnceItHasARow(t *testing.T) {
 		if err := step.write(); err != nil {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
-		if got, want := term.memory.of(key).unseen(term.view), []resource{configResource}; !slices.Equal(got, want) || !term.memory.of(key).awaits() {
+		if got, want := term.memory.of(key).unseen(term.view), []resource{configResource}; !slices.Equal(got, want) ||
+			!term.memory.of(key).awaits() {
 			t.Errorf("%s: got %v unseen and awaited %t, want %v and true", step.sentence, got, term.memory.of(key).awaits(), want)
 		}
 		if err := step.thenShown(); err != nil {

@@ -116,7 +116,8 @@ func TestALeaseIsHeldOnlyIfTheTimeOfDaySaysSoToo(t *testing.T) {
 func TestALeaseIsGivenBackOnlyByWhoHoldsIt(t *testing.T) {
 	host := fake.NewClientset()
 	leaseOf := func(identity string) *lease {
-		c, err := New(Config{Options: NewOptions(), Host: host, Sets: setsfake.NewSimpleClientset(), Identity: identity, Clock: clocktesting.NewFakeClock(time.Now())})
+		c, err := New(Config{Options: NewOptions(), Host: host, Sets: setsfake.NewSimpleClientset(), Identity: identity,
+			Clock: clocktesting.NewFakeClock(time.Now())})
 		if err != nil {
 			t.Fatalf("building controller: %v", err)
 		}

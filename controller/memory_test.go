@@ -98,7 +98,8 @@ func TestASetWaitsForTheWritesOfOneOfItsNameThatIsGone(t *testing.T) {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
 		if waits, writes := again == staleViewInterval, len(writesTo(host)) > 0; waits != step.waits || writes != step.writes {
-			t.Errorf("%s: got that it waits: %t, and that it writes to the host: %t; want %t and %t", step.sentence, waits, writes, step.waits, step.writes)
+			t.Errorf("%s: got that it waits: %t, and that it writes to the host: %t; want %t and %t", step.sentence, waits, writes, step.waits,
+				step.writes)
 		}
 	}
 }

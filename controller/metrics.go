@@ -45,7 +45,8 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 	if register == nil {
 		return g, nil
 	}
-	if err := errors.Join(register(g.window), register(g.maxUnavailable), register(g.unavailable), register(g.skips), register(g.objects.GaugeVec)); err != nil {
+	if err := errors.Join(register(g.window), register(g.maxUnavailable), register(g.unavailable), register(g.skips),
+		register(g.objects.GaugeVec)); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	return g, nil

@@ -23,7 +23,8 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 	}
 	if step := stepDone(before.Rollout, after.Rollout); step > 0 {
 		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
-			text: fmt.Sprintf("Step %d/%d is done: %d of %d at %s", step, stepsOf(set), after.UpdatedReplicas, after.Replicas, after.Rollout.Revision)})
+			text: fmt.Sprintf("Step %d/%d is done: %d of %d at %s", step, stepsOf(set), after.UpdatedReplicas, after.Replicas,
+				after.Rollout.Revision)})
 	}
 	events = append(events, requests(set, after)...)
 	for i := range after.VolumeClaims {
@@ -43,13 +44,15 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 
 // isRolledBack reports whether no member is left of those that an update had reached.
 func isRolledBack(rollout *v1.RolloutStatus) bool {
-	return rollout != nil && (rollout.Aborted || rollout.Rollback) && rollout.Step > 0 && len(rollout.Superseded) == 0 && len(rollout.Released) == 0
+	return rollout != nil && (rollout.Aborted || rollout.Rollback) && rollout.Step > 0 && len(rollout.Superseded) == 0 &&
+		len(rollout.Released) == 0
 }
 
 // stepDone is the step of an update that was done between two records, zero if none was. Steps
 // that somebody has promoted the update past were not.
 func stepDone(before, after *v1.RolloutStatus) int32 {
-	if before == nil || after == nil || before.Revision != after.Revision || before.Step == 0 || after.Step != before.Step+1 || after.PromotedAll {
+	if before == nil || after == nil || before.Revision != after.Revision || before.Step == 0 || after.Step != before.Step+1 ||
+		after.PromotedAll {
 		return 0
 	}
 	return before.Step

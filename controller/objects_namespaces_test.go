@@ -95,7 +95,8 @@ func describingIn(namespace string) *v1.StatefulSet {
 }
 
 // newNamespacesTerm is a term that makes objects in some namespaces, with a set in each of others, and its host.
-func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespaces ...string) (*term, *inNamespaces, map[string]*v1.StatefulSet) {
+func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespaces ...string) (*term, *inNamespaces,
+	map[string]*v1.StatefulSet) {
 	t.Helper()
 	sets := map[string]*v1.StatefulSet{}
 	for _, namespace := range namespaces {
@@ -107,7 +108,8 @@ func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespace
 			t.Fatal(err)
 		}
 	}
-	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
+	host.Resources = []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 	served := &inNamespaces{listed: map[string]bool{}, refused: map[string]bool{}, watched: map[string]int{}}
 	server := httptest.NewServer(served)
 	clients, err := objects.NewClients(&rest.Config{Host: server.URL})
@@ -209,7 +211,8 @@ func TestASetOutsideOfTheNamespacesKeepsWhatItHas(t *testing.T) {
 	host.do(func() { host.listed["a"] = true })
 	term.becomes(t, sets["a"], "known", known)
 	got := term.kindOf(t, sets["c"])
-	for _, want := range []string{`--object-namespaces lists (a), and "c" is not one of them`, "what the set has stays", "list the namespace there and bind ClusterRole statefulset-controller-objects in it"} {
+	for _, want := range []string{`--object-namespaces lists (a), and "c" is not one of them`, "what the set has stays",
+		"list the namespace there and bind ClusterRole statefulset-controller-objects in it"} {
 		if got.Known || !strings.Contains(got.Refused, want) {
 			t.Errorf("ConfigMaps in namespace c: got %+v, want them refused with %q", got, want)
 		}

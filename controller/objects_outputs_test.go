@@ -115,7 +115,8 @@ func TestAnObjectThatCannotBeReadHoldsUpItsPodOnly(t *testing.T) {
 	}
 	give(t, host, set, 0, "10.0.0.1")
 	host.do(func() { host.hides = false })
-	term.eventually(t, "the change is seen", func(w plan.World) bool { return w.Objects[confOf(0)].ResourceVersion == fmt.Sprint(host.version) })
+	term.eventually(t, "the change is seen",
+		func(w plan.World) bool { return w.Objects[confOf(0)].ResourceVersion == fmt.Sprint(host.version) })
 	if p, _ := look(t, term, host); !slices.Equal(given(p), []string{"web-0=10.0.0.1"}) || known.objects.NextSync() != 0 {
 		t.Errorf("the plan creates %q, and there is another look in %s, want the pod, and none", given(p), known.objects.NextSync())
 	}

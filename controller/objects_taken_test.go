@@ -21,7 +21,8 @@ import (
 
 // strange is an object of somebody else with the name of a member's.
 func strange() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-1-conf", "uid": "other"}}}
+	return &unstructured.Unstructured{
+		Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-1-conf", "uid": "other"}}}
 }
 
 func TestANameThatIsTakenIsLookedAt(t *testing.T) {
@@ -31,12 +32,14 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 	host.do(func() { host.put(stranger) })
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(1)
-	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
+	done := term.execute(t.Context(), nil, set,
+		plan.Plan{Aside: []action.Chain{{action.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
 	if done.stopped == nil || len(done.failures) > 0 {
 		t.Errorf("creating what there is: stopped by %v, failures %v, want it to be looked at again", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "the stranger is seen", func(w plan.World) bool { return w.Objects[confOf(1)] != nil })
-	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives || term.memory.of(cache.MetaObjectToName(set)).objects.NextSync() == 0 {
+	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives ||
+		term.memory.of(cache.MetaObjectToName(set)).objects.NextSync() == 0 {
 		t.Errorf("the stranger is seen as %+v, want it as it is, and to be looked at again", found)
 	}
 	without := set.DeepCopy()

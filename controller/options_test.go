@@ -21,14 +21,17 @@ func TestOptionsSayWhatIsWrong(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		"the defaults are right":      {nil, ""},
-		"no worker":                   {[]string{"--concurrent-syncs=0"}, `--concurrent-syncs=0: must be at least 1`},
-		"a namespace that cannot be":  {[]string{"--leader-elect-lease-namespace=A"}, `--leader-elect-lease-namespace="A": `},
-		"a lease without a name":      {[]string{"--leader-elect-lease-name="}, `--leader-elect-lease-name="": `},
-		"a lease of half seconds":     {[]string{"--leader-elect-lease-duration=10500ms"}, `--leader-elect-lease-duration=10.5s: must be whole seconds`},
-		"a deadline beyond the lease": {[]string{"--leader-elect-renew-deadline=10s"}, `--leader-elect-renew-deadline=10s: must be less than --leader-elect-lease-duration (9s)`},
-		"a retry beyond the deadline": {[]string{"--leader-elect-retry-period=7s"}, `--leader-elect-retry-period=7s: must be more than 0s and less than 5s`},
-		"no election, no lease":       {[]string{"--leader-elect=false", "--leader-elect-lease-name="}, ""},
+		"the defaults are right":     {nil, ""},
+		"no worker":                  {[]string{"--concurrent-syncs=0"}, `--concurrent-syncs=0: must be at least 1`},
+		"a namespace that cannot be": {[]string{"--leader-elect-lease-namespace=A"}, `--leader-elect-lease-namespace="A": `},
+		"a lease without a name":     {[]string{"--leader-elect-lease-name="}, `--leader-elect-lease-name="": `},
+		"a lease of half seconds": {
+			[]string{"--leader-elect-lease-duration=10500ms"}, `--leader-elect-lease-duration=10.5s: must be whole seconds`},
+		"a deadline beyond the lease": {[]string{"--leader-elect-renew-deadline=10s"},
+			`--leader-elect-renew-deadline=10s: must be less than --leader-elect-lease-duration (9s)`},
+		"a retry beyond the deadline": {
+			[]string{"--leader-elect-retry-period=7s"}, `--leader-elect-retry-period=7s: must be more than 0s and less than 5s`},
+		"no election, no lease": {[]string{"--leader-elect=false", "--leader-elect-lease-name="}, ""},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {

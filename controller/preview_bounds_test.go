@@ -73,7 +73,8 @@ func TestAPlanOfMoreMembersThanThereCanBeEnds(t *testing.T) {
 
 func TestAPlanEndsWithItsRequest(t *testing.T) {
 	set, _ := newGenerating(t, 100)
-	set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "auth", Kind: "Secret", ObjectName: "$(IDENTITY)-auth", Wanted: 100, Present: 100, Updated: 100}}
+	set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "auth", Kind: "Secret", ObjectName: "$(IDENTITY)-auth", Wanted: 100, Present: 100, Updated: 100}}
 	world := plan.World{Set: set}
 	for ordinal := range 100 {
 		pod := newPod(set, ordinal)

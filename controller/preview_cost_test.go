@@ -54,19 +54,23 @@ func newManyMembers(t *testing.T) *manyMembers {
 		pods = append(pods, *pod)
 		claims = append(claims, *identity.Claims(set, ordinal)[0])
 	}
-	addPages(t, host, "/api/v1/namespaces/"+set.Namespace+"/pods", pods, podsInAPage, func(meta metav1.ListMeta, page []corev1.Pod) kuberuntime.Object {
-		return &corev1.PodList{ListMeta: meta, Items: page}
-	})
-	addPages(t, host, "/api/v1/namespaces/"+set.Namespace+"/persistentvolumeclaims", claims, podsInAPage, func(meta metav1.ListMeta, page []corev1.PersistentVolumeClaim) kuberuntime.Object {
-		return &corev1.PersistentVolumeClaimList{ListMeta: meta, Items: page}
-	})
-	addPages(t, host, "/apis/apps/v1/namespaces/"+set.Namespace+"/controllerrevisions", []appsv1.ControllerRevision{*newRevision(set, "web-1")}, revisionsInAPage, func(meta metav1.ListMeta, page []appsv1.ControllerRevision) kuberuntime.Object {
+	addPages(t, host, "/api/v1/namespaces/"+set.Namespace+"/pods", pods, podsInAPage,
+		func(meta metav1.ListMeta, page []corev1.Pod) kuberuntime.Object {
+			return &corev1.PodList{ListMeta: meta, Items: page}
+		})
+	addPages(t, host, "/api/v1/namespaces/"+set.Namespace+"/persistentvolumeclaims", claims, podsInAPage,
+		func(meta metav1.ListMeta, page []corev1.PersistentVolumeClaim) kuberuntime.Object {
+			return &corev1.PersistentVolumeClaimList{ListMeta: meta, Items: page}
+		})
+	addPages(t, host, "/apis/apps/v1/namespaces/"+set.Namespace+"/controllerrevisions", []appsv1.ControllerRevision{
+		*newRevision(set, "web-1")}, revisionsInAPage, func(meta metav1.ListMeta, page []appsv1.ControllerRevision) kuberuntime.Object {
 		return &appsv1.ControllerRevisionList{ListMeta: meta, Items: page}
 	})
 	return host
 }
 
-func addPages[T any](t *testing.T, host *manyMembers, path string, items []T, size int, list func(metav1.ListMeta, []T) kuberuntime.Object) {
+func addPages[T any](t *testing.T, host *manyMembers, path string, items []T, size int,
+	list func(metav1.ListMeta, []T) kuberuntime.Object) {
 	t.Helper()
 	version := corev1.SchemeGroupVersion
 	if strings.Contains(path, "/apps/") {

@@ -18,7 +18,8 @@ import (
 
 // Members tells of each wanted member of a set that has a pod, as the host has it now, in ascending
 // order: its ordinal, the UID and the revision of the pod, and whether it serves somebody.
-func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
+	tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	known := newView(p.kinds)
 	if err := known.put(setsResource, set); err != nil {
 		return err
@@ -41,7 +42,8 @@ func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet, tell func(or
 	case apierrors.IsRequestEntityTooLargeError(err):
 		return err
 	case err != nil:
-		answer := apierrors.NewServiceUnavailable(fmt.Sprintf("it is not known how the members are, because the host cluster does not list pods: %v", err))
+		answer := apierrors.NewServiceUnavailable(
+			fmt.Sprintf("it is not known how the members are, because the host cluster does not list pods: %v", err))
 		answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
 		return answer
 	}

@@ -84,7 +84,8 @@ func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.State
 // lists reports whether the status of a set says that there are objects of a template.
 func lists(set *v1.StatefulSet, template identity.Object) bool {
 	return slices.ContainsFunc(set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
-		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern() && s.Present+s.Foreign > 0
+		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern() &&
+			s.Present+s.Foreign > 0
 	})
 }
 

@@ -27,7 +27,8 @@ func TestPlansTakeObjectsToGiveWhatPodsName(t *testing.T) {
 	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Outputs: []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.data.a"}},
 		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
 	listed := set.DeepCopy()
-	listed.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
+	listed.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
 	for sentence, stored := range map[string]*v1.StatefulSet{"of a new set": set, "of one that has objects": listed} {
 		t.Run(sentence, func(t *testing.T) {
 			world := filled(t, set).world(set, time.Unix(0, 0))
@@ -44,7 +45,8 @@ func TestPlansTakeObjectsToGiveWhatPodsName(t *testing.T) {
 func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 	templates := func(data string, names ...string) (all []v1.ObjectTemplate) {
 		for _, name := range names {
-			template := v1.ObjectTemplate{Name: name, Object: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"a":%q}}`, name, data)}}
+			template := v1.ObjectTemplate{Name: name, Object: runtime.RawExtension{
+				Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"a":%q}}`, name, data)}}
 			if name == "all" {
 				template.Scope = v1.SetObjectScope
 				template.Object.Raw = []byte(strings.ReplaceAll(string(template.Object.Raw), "IDENTITY", "SET"))
@@ -65,8 +67,10 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 		want   []string
 	}{
 		"nothing is to be done for the stored set": {func(*v1.StatefulSet) {}, nil},
-		"a template that is changed is applied":    {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("2", "conf") }, []string{"change ConfigMap web-0-conf"}},
-		"one that is new is made":                  {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("1", "conf", "more") }, []string{"create ConfigMap web-0-more"}},
+		"a template that is changed is applied": {
+			func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("2", "conf") }, []string{"change ConfigMap web-0-conf"}},
+		"one that is new is made": {
+			func(s *v1.StatefulSet) { s.Spec.ObjectTemplates = templates("1", "conf", "more") }, []string{"create ConfigMap web-0-more"}},
 		"a member that is new gets its own": {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(2)) },
 			[]string{"create ConfigMap web-1-conf", "create pod web-1 at"}},
 	} {
@@ -92,9 +96,11 @@ func TestPlansTakeTheObjectsOfTheStatusToBeThere(t *testing.T) {
 func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 	set := newSet("web")
 	set.Spec.Replicas = new(int32(2))
-	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
-		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
-	set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Present: 2, Updated: 2}}
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
+			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+	set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Present: 2, Updated: 2}}
 	fewer := set.DeepCopy()
 	fewer.Spec.Replicas = new(int32(1))
 	world := filled(t, set, newPod(set, 0), newPod(set, 1)).world(fewer, time.Unix(0, 0))
@@ -113,7 +119,8 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 			}
 		}
 	}
-	if len(got) != 1 || *got[0].Ordinal != 1 || !strings.HasPrefix(got[0].Description, "delete ConfigMap web-1-conf (member removed by 1970-01-01T00:") ||
+	if len(got) != 1 || *got[0].Ordinal != 1 ||
+		!strings.HasPrefix(got[0].Description, "delete ConfigMap web-1-conf (member removed by 1970-01-01T00:") ||
 		!strings.HasPrefix(got[0].Message, "its member was removed long enough ago: it is due since 1970-01-01T00:") {
 		t.Errorf("the plan deletes %+v, want the ConfigMap of the second member, and when, in %v", got, shown)
 	}
@@ -123,16 +130,19 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
 	stored := newSet("web")
 	stored.Spec.Replicas = new(int32(1))
-	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
-		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
-	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
+	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "conf", Retention: &v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))},
+			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
 	proposed := stored.DeepCopy()
 	proposed.Spec.ObjectTemplates = nil
 	identity.NoteRemovedTemplates(proposed, stored, metav1.NewTime(time.Unix(0, 0)))
 	world := filled(t, stored, newPod(stored, 0)).world(proposed, time.Unix(0, 0))
 	assumed(t, &world, []v1.StatefulSet{*proposed})
 	shown, err := forecast.Play(world, func() error { return nil })
-	if text := fmt.Sprint(shown.Rounds); err != nil || !strings.Contains(text, "delete ConfigMap web-0-conf (template conf removed, not needed since ") {
+	if text := fmt.Sprint(shown.Rounds); err != nil ||
+		!strings.Contains(text, "delete ConfigMap web-0-conf (template conf removed, not needed since ") {
 		t.Errorf("the plan is %v, %v, want one that deletes the ConfigMap", text, err)
 	}
 }
@@ -140,9 +150,11 @@ func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
 func TestPlansShowThatAListOfMembersChanges(t *testing.T) {
 	stored := newSet("web")
 	stored.Spec.Replicas = new(int32(1))
-	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "list", Scope: v1.SetObjectScope, Transforms: []v1.Transform{{Path: "/data/x", Expression: "MEMBERS.map(m, m.identity).join()"}},
-		Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-list"}}`)}}}
-	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "list", Kind: "ConfigMap", ObjectName: "$(SET)-list", Wanted: 1, Present: 1, Updated: 1}}
+	stored.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "list", Scope: v1.SetObjectScope, Transforms: []v1.Transform{{Path: "/data/x", Expression: "MEMBERS.map(m, m.identity).join()"}},
+			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-list"}}`)}}}
+	stored.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+		{Name: "list", Kind: "ConfigMap", ObjectName: "$(SET)-list", Wanted: 1, Present: 1, Updated: 1}}
 	for replicas, want := range map[int32]bool{1: false, 2: true, 0: true} {
 		set := stored.DeepCopy()
 		set.Spec.Replicas = &replicas

@@ -57,7 +57,8 @@ func (r *reader) read(ctx context.Context) error {
 // keep puts an object into the view, as a controller keeps it that knows the set.
 func (r *reader) keep(kind *kind, only view, object metav1.Object) error {
 	if r.kept++; r.kept > mostKept {
-		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the plan of %s is not made: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
+		return apierrors.NewRequestEntityTooLargeError(
+			fmt.Sprintf("the plan of %s is not made: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
 	}
 	object.SetOwnerReferences(r.unnamed(object.GetOwnerReferences()))
 	return r.into.put(kind.resource, kind.trim(only, object))
@@ -70,7 +71,8 @@ func (r *reader) unnamed(owners []metav1.OwnerReference) []metav1.OwnerReference
 	var all []metav1.OwnerReference
 	for _, owner := range owners {
 		member, _, named := identity.ParsePodName(owner.Name)
-		ours := owner.UID == r.set.UID || owner.Kind == v1.Kind && owner.Name == r.set.Name || owner.Kind == "Pod" && named && member == r.set.Name
+		ours := owner.UID == r.set.UID || owner.Kind == v1.Kind && owner.Name == r.set.Name ||
+			owner.Kind == "Pod" && named && member == r.set.Name
 		if !ours {
 			owner.APIVersion, owner.Kind, owner.Name = "an", "unnamed", "object"
 		}

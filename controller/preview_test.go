@@ -29,7 +29,8 @@ func TestAPreviewSeesWhatTheControllerSees(t *testing.T) {
 	want := forecast.Now(world)
 	preview := newPreview(host)
 	got, err := preview.Current(t.Context(), set, []v1.StatefulSet{*set})
-	if err != nil || len(got.Rounds) != 1 || len(got.Rounds[0].Steps) != len(want.Rounds[0].Steps) || got.Message != want.Message || got.Status.Replicas != 1 {
+	if err != nil || len(got.Rounds) != 1 || len(got.Rounds[0].Steps) != len(want.Rounds[0].Steps) || got.Message != want.Message ||
+		got.Status.Replicas != 1 {
 		t.Errorf("got %+v and error %v, want %+v", got, err, want)
 	}
 	if writes := writesTo(host); len(writes) > 0 {
@@ -49,8 +50,10 @@ func TestAPreviewWithoutAHostAsksToTryAgain(t *testing.T) {
 
 func TestAPreviewNamesNobodyElse(t *testing.T) {
 	set := newSet("web", "www")
-	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType, WhenScaled: v1.RetainPersistentVolumeClaimRetentionPolicyType}
-	secret := metav1.OwnerReference{APIVersion: "secret.example/v1", Kind: "SecretKind", Name: "secret-name", UID: "secret-uid", Controller: new(true)}
+	set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType, WhenScaled: v1.RetainPersistentVolumeClaimRetentionPolicyType}
+	secret := metav1.OwnerReference{
+		APIVersion: "secret.example/v1", Kind: "SecretKind", Name: "secret-name", UID: "secret-uid", Controller: new(true)}
 	taken := newPod(set, 0)
 	taken.OwnerReferences = []metav1.OwnerReference{secret}
 	shared := identity.Claims(set, 1)[0]
@@ -69,7 +72,8 @@ func TestAPreviewNamesNobodyElse(t *testing.T) {
 		if strings.Contains(strings.ToLower(text), "secret") {
 			t.Errorf("%s: got the name of an owner that is not the set's in %s", name, text)
 		}
-		for _, want := range []string{"it is controlled by an unnamed object", "set owners of claim www-web-1 to [unnamed/object StatefulSet/web]"} {
+		for _, want := range []string{
+			"it is controlled by an unnamed object", "set owners of claim www-web-1 to [unnamed/object StatefulSet/web]"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: got %s, want it to say %q", name, text, want)
 			}

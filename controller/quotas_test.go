@@ -230,6 +230,7 @@ func TestRoomIsRememberedWhereSomebodyMayWaitForIt(t *testing.T) {
 	now = now.Add(roomKept)
 	note("other-0")
 	if _, kept := quotas.room["shop"]; len(quotas.room) != 2 || !kept {
-		t.Errorf("got %d namespaces a while later, and that of the set that waits: %t; want it and the one that has just got room", len(quotas.room), kept)
+		t.Errorf("got %d namespaces a while later, and that of the set that waits: %t; want it and the one that has just got room",
+			len(quotas.room), kept)
 	}
 }

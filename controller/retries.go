@@ -124,7 +124,8 @@ func (a attempt) again(err error, began, now time.Time) attempt {
 // isShortage reports whether the host refuses for a reason that has nothing to do with
 // the one member that it was asked for.
 func isShortage(err error) bool {
-	return isQuota(err) || apierrors.IsTooManyRequests(err) && !plan.IsNotAllowed(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	return isQuota(err) || apierrors.IsTooManyRequests(err) && !plan.IsNotAllowed(err) ||
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // isQuota reports whether a quota is used up. The host says so in words only.

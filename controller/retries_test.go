@@ -45,7 +45,8 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 			t.Errorf("try %d: got events %v, want %v", try, reasonsOf(done.events), want)
 		}
 		status := plan.WithFailures(set.Status, plan.Plan{Status: set.Status}, done.failures, clock.Now())
-		want := fmt.Sprintf(`could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently (tried at %s, next at %s)`,
+		want := fmt.Sprintf(
+			`could not evict pod web-0 (update): deleting pod "web-0" (update): Cannot evict pod as it would violate the pod's disruption budget. The disruption budget web needs 2 healthy pods and has 2 currently (tried at %s, next at %s)`,
 			clock.Now().UTC().Format(time.RFC3339), clock.Now().Add(delay).UTC().Format(time.RFC3339))
 		for _, c := range status.Conditions {
 			if c.Reason != "DisruptionNotAllowed" || c.Message != want || c.Type == "Stalled" && c.Status == "True" {
@@ -55,8 +56,10 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 		clock.Step(delay)
 	}
 	host.ClearActions()
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{remove(first, true), remove(second, false)}}); len(writesTo(host)) != 2 {
-		t.Errorf("beside an eviction that is not allowed: got writes %v and failures %v, want the other pod deleted", writesTo(host), done.failures)
+	if done := term.execute(t.Context(), nil, set,
+		plan.Plan{Chains: []action.Chain{remove(first, true), remove(second, false)}}); len(writesTo(host)) != 2 {
+		t.Errorf("beside an eviction that is not allowed: got writes %v and failures %v, want the other pod deleted", writesTo(host),
+			done.failures)
 	}
 }
 
@@ -121,7 +124,8 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 		if got := len(created(host)); got != 1 {
 			t.Fatalf("try %d: got %d creates, want 1", try, got)
 		}
-		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) || len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
+		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) ||
+			len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
 			t.Fatalf("try %d: got failures %v and events %v; want the same refusal and no event of it", try, second.failures, second.events)
 		}
 		if first.retryAfter != delay {

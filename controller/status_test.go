@@ -31,14 +31,15 @@ func TestOnlyCountsOfAStatusMayBeBehind(t *testing.T) {
 			s.CurrentReplicas--
 			s.UpdatedReplicas++
 		}, true},
-		"a condition turns":                     {func(s *v1.StatefulSetStatus) { s.Conditions[0].Status = corev1.ConditionTrue }, false},
-		"a condition has another reason":        {func(s *v1.StatefulSetStatus) { s.Conditions[0].Reason = v1.ReasonNameTaken }, false},
-		"another condition":                     {func(s *v1.StatefulSetStatus) { s.Conditions = nil }, false},
-		"a generation is seen":                  {func(s *v1.StatefulSetStatus) { s.ObservedGeneration++ }, false},
-		"an update is complete":                 {func(s *v1.StatefulSetStatus) { s.CurrentRevision = s.UpdateRevision }, false},
-		"a template has another revision":       {func(s *v1.StatefulSetStatus) { s.UpdateRevision = "web-3" }, false},
-		"the name of a revision was in use":     {func(s *v1.StatefulSetStatus) { s.CollisionCount = new(int32(1)) }, false},
-		"a member is Ready, and an update ends": {func(s *v1.StatefulSetStatus) { s.ReadyReplicas++; s.CurrentRevision = s.UpdateRevision }, false},
+		"a condition turns":                 {func(s *v1.StatefulSetStatus) { s.Conditions[0].Status = corev1.ConditionTrue }, false},
+		"a condition has another reason":    {func(s *v1.StatefulSetStatus) { s.Conditions[0].Reason = v1.ReasonNameTaken }, false},
+		"another condition":                 {func(s *v1.StatefulSetStatus) { s.Conditions = nil }, false},
+		"a generation is seen":              {func(s *v1.StatefulSetStatus) { s.ObservedGeneration++ }, false},
+		"an update is complete":             {func(s *v1.StatefulSetStatus) { s.CurrentRevision = s.UpdateRevision }, false},
+		"a template has another revision":   {func(s *v1.StatefulSetStatus) { s.UpdateRevision = "web-3" }, false},
+		"the name of a revision was in use": {func(s *v1.StatefulSetStatus) { s.CollisionCount = new(int32(1)) }, false},
+		"a member is Ready, and an update ends": {
+			func(s *v1.StatefulSetStatus) { s.ReadyReplicas++; s.CurrentRevision = s.UpdateRevision }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := newSet("web")

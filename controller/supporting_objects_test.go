@@ -53,10 +53,12 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	stored := h.objects[name]
 	if r.Method != http.MethodGet {
-		h.asked = append(h.asked, fmt.Sprintf("%s %s %s uid=%s version=%s %s", r.Method, name, r.Header.Get("Content-Type"), sent.GetUID(), sent.GetResourceVersion(), r.URL.RawQuery))
+		h.asked = append(h.asked, fmt.Sprintf("%s %s %s uid=%s version=%s %s", r.Method, name, r.Header.Get("Content-Type"), sent.GetUID(),
+			sent.GetResourceVersion(), r.URL.RawQuery))
 	}
 	switch {
-	case h.refuses, h.keeps && r.Method == http.MethodGet && name != "", h.hides && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata"):
+	case h.refuses, h.keeps && r.Method == http.MethodGet && name != "",
+		h.hides && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata"):
 		answer(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 	case r.URL.Query().Get("watch") != "":
 		h.stream(w, r)
@@ -94,12 +96,14 @@ func (h *configMaps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func entry(of metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: identity.ObjectManager, Operation: of, APIVersion: "v1", Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	return metav1.ManagedFieldsEntry{Manager: identity.ObjectManager, Operation: of, APIVersion: "v1",
+		Time: &metav1.Time{Time: time.Unix(1, 0)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: string(reason)})
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reason, Message: string(reason)})
 }
 
 func about(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
@@ -140,8 +144,10 @@ func (h *configMaps) stream(w http.ResponseWriter, r *http.Request) {
 			events <- event1("ADDED", about(object))
 		}
 	}
-	events <- event1("BOOKMARK", &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"},
-		ObjectMeta: metav1.ObjectMeta{ResourceVersion: fmt.Sprint(h.version), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}})
+	events <- event1("BOOKMARK",
+		&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"},
+			ObjectMeta: metav1.ObjectMeta{
+				ResourceVersion: fmt.Sprint(h.version), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}})
 	h.watches = append(h.watches, events)
 	h.mu.Unlock()
 	defer h.mu.Lock()
@@ -167,12 +173,14 @@ func (h *configMaps) do(what func()) {
 func newObjectTerm(t *testing.T, change ...func(*v1.StatefulSet)) (*term, *configMaps, *v1.StatefulSet) {
 	t.Helper()
 	set := newSet("web")
-	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`)}}}
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Object: runtime.RawExtension{
+		Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`)}}}
 	for _, change := range change {
 		change(set)
 	}
 	term, host := newTestTerm(t, set)
-	host.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
+	host.Resources = []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
 	served := &configMaps{objects: map[string]*unstructured.Unstructured{}, version: 10}
 	server := httptest.NewServer(served)
 	clients, err := objects.NewClients(&rest.Config{Host: server.URL})
@@ -226,11 +234,13 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 	term.eventually(t, "the kind is known", isKnown)
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(0)
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+	if done := term.execute(t.Context(), nil, set,
+		plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(0)] != nil && isKnown(w) })
-	if found := world.Objects[confOf(0)]; found.Drifted || found.Annotations[v1.OwnerAnnotation] != "web/web-uid" || found.Labels[v1.ObjectOrdinalLabel] != "0" {
+	if found := world.Objects[confOf(0)]; found.Drifted || found.Annotations[v1.OwnerAnnotation] != "web/web-uid" ||
+		found.Labels[v1.ObjectOrdinalLabel] != "0" {
 		t.Errorf("what was created is seen as %+v, want the set's, as it was written", found)
 	}
 	change := action.ApplyObject{Template: "conf", At: targetOf(world.Objects[confOf(0)]), Object: made}

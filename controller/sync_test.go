@@ -23,8 +23,10 @@ func TestAHostThatGoesOnSayingThatAnObjectHasChangedIsTold(t *testing.T) {
 		answer error
 		want   string
 	}{
-		"a conflict":                       {apierrors.NewConflict(pods, "web-0", errors.New("try later")), `could not create pod web-0 at web-74cf795979: creating pod "web-0": Operation cannot be fulfilled on pods "web-0": try later`},
-		"a pod that the cache never shows": {apierrors.NewAlreadyExists(pods, "web-0"), `could not create pod web-0 at web-74cf795979: creating pod "web-0": pods "web-0" already exists`},
+		"a conflict": {apierrors.NewConflict(pods, "web-0", errors.New("try later")),
+			`could not create pod web-0 at web-74cf795979: creating pod "web-0": Operation cannot be fulfilled on pods "web-0": try later`},
+		"a pod that the cache never shows": {apierrors.NewAlreadyExists(pods, "web-0"),
+			`could not create pod web-0 at web-74cf795979: creating pod "web-0": pods "web-0" already exists`},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {

@@ -43,7 +43,8 @@ func TestASetThatIsHeldWhileItIsWorkedOnGetsNothingMore(t *testing.T) {
 	held := set.DeepCopy()
 	held.Annotations = map[string]string{v1.HoldAnnotation: "wait"}
 	ctx := holding(t, term, held)
-	done := term.execute(ctx, nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	done := term.execute(ctx, nil, set,
+		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	if writes := writesTo(host); !saysLookAgain(done.stopped) || len(writes) != 0 {
 		t.Errorf("got stopped by %v and writes %v, want to look again, and none", done.stopped, writes)
 	}

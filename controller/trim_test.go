@@ -30,7 +30,8 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		},
 		"a claim has no volume": func(w *plan.World) {
 			w.Claims[0].Status.Phase, w.Claims[0].Spec.StorageClassName = corev1.ClaimPending, new("fast")
-			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}}
+			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}}
 		},
 		"a pod is about to go":      func(w *plan.World) { w.Pods[2].DeletionTimestamp = &metav1.Time{Time: now} },
 		"a pod lost its labels":     func(w *plan.World) { delete(w.Pods[1].Labels, appsv1.PodIndexLabel) },
@@ -44,19 +45,23 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		},
 		"a pod has no node": func(w *plan.World) {
 			w.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
-				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available", LastTransitionTime: metav1.Time{Time: now}},
+				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available",
+					LastTransitionTime: metav1.Time{Time: now}},
 			}}
 		},
 		"a pod keeps ending": func(w *plan.World) {
-			w.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: now}}}
+			w.Pods[0].Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: now}}}
 			w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{
 				{Name: "sidecar", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed"}}},
-				{Name: "main", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "at 10:41"}}},
+				{Name: "main", LastTerminationState: corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", Message: "at 10:41"}}},
 			}
 		},
 		"the pod of the leader comes last": func(w *plan.World) {
 			w.Set.Spec.Template.Spec.Containers[0].Image = "main:2"
-			w.Set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
+			w.Set.Spec.UpdateStrategy.RollingUpdate.Order = &v1.UpdateOrder{
+				Last: []metav1.LabelSelector{{MatchLabels: map[string]string{"role": "leader"}}}}
 			w.Pods[2].Labels["role"] = "leader"
 		},
 		"a pod is updated in place": func(w *plan.World) {
@@ -67,7 +72,8 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Annotations[v1.InPlaceAnnotation] = `{"revisions":["web-1","web-2"],"since":"2026-01-02T03:04:05Z","containers":{"main":"a://1","proxy":"a://2"}}`
 			w.Pods[2].Generation, w.Pods[2].Status.ObservedGeneration = 3, 3
 			w.Pods[2].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "a://3"}}
-			w.Pods[2].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", ContainerID: "a://0", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, {Name: "proxy", ContainerID: "a://2"}}
+			w.Pods[2].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", ContainerID: "a://0",
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, {Name: "proxy", ContainerID: "a://2"}}
 		},
 		"a container has just been restarted, and is ready": func(w *plan.World) {
 			w.Set.Spec.MinReadySeconds = 60
@@ -87,11 +93,13 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		"its node has yet to resize a pod": func(w *plan.World) { resizing(w, "2", "1") },
 		"its node does not resize a pod": func(w *plan.World) {
 			resizing(w, "2", "1")
-			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred, Message: "full"})
+			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions,
+				corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred, Message: "full"})
 		},
 		"its node cannot resize a pod": func(w *plan.World) {
 			resizing(w, "2", "1")
-			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible})
+			w.Pods[2].Status.Conditions = append(w.Pods[2].Status.Conditions,
+				corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonInfeasible})
 		},
 		"its node has resized a pod": func(w *plan.World) { resizing(w, "2", "2") },
 		"its node has not seen it": func(w *plan.World) {
@@ -104,13 +112,15 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			w.Pods[2].Generation, w.Pods[2].Status = 3, corev1.PodStatus{Phase: corev1.PodPending, ObservedGeneration: 2}
 		},
 		"the pod is not ready because a gate is asked": func(w *plan.World) {
-			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(30))}}}
+			w.Set.Spec.Disruption = &v1.StatefulSetDisruption{
+				Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(30))}}}
 			w.Set.Spec.Replicas = new(int32(2))
 			pod := w.Pods[2]
 			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"ScaleDown","since":"2026-01-02T03:04:00Z"}`
 			pod.Annotations[v1.DisruptionCountAnnotation] = "1"
 			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
+			pod.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionTrue},
 				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested, Message: "long"}}
 		},
 		"a pod is not ready although a gate is asked": func(w *plan.World) {
@@ -119,11 +129,13 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 			pod := w.Pods[2]
 			pod.Annotations[v1.DisruptionAnnotation] = `{"id":1,"operation":"Update"}`
 			pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
+			pod.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
 				{Type: "example.com/handed-over", Status: corev1.ConditionFalse, Reason: v1.ReasonGateRequested}}
 		},
 		"the pod of a member has its override, and another that of before": func(w *plan.World) {
-			w.Set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, Labels: map[string]string{"size": "big"}}}
+			w.Set.Spec.Overrides = []v1.MemberOverride{
+				{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, Labels: map[string]string{"size": "big"}}}
 			w.Pods[1] = newPod(w.Set, 1)
 			w.Pods[2].Annotations[v1.OverrideAnnotation] = "1-of-before"
 		},
@@ -135,13 +147,15 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 		},
 		"the claim of a removed member was dated": func(w *plan.World) {
 			w.Set.Spec.Replicas, w.Pods = new(int32(2)), w.Pods[:2]
-			w.Set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: v1.RetainPersistentVolumeClaimRetentionPolicyType,
-				WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: new(int32(600))}
+			w.Set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: v1.RetainPersistentVolumeClaimRetentionPolicyType,
+				WhenScaled:  v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: new(int32(600))}
 			claim := w.Claims[2]
 			claim.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(w.Set), v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"}
 			claim.ManagedFields = []metav1.ManagedFieldsEntry{
 				{Manager: "others", Time: new(metav1.NewTime(now)), FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:a":{}}}}`)},
-				{Manager: "ours", Time: new(metav1.NewTime(now.Add(-time.Minute))), FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:note":{},"f:apps.statefulset.dev/retired-at":{}}}}`)},
+				{Manager: "ours", Time: new(metav1.NewTime(now.Add(-time.Minute))),
+					FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:note":{},"f:apps.statefulset.dev/retired-at":{}}}}`)},
 			}
 		},
 		"pods become available later": func(w *plan.World) {
@@ -194,11 +208,13 @@ func parts(p plan.Plan) []any {
 func TestTrimmingLeavesOutWhatTheCachesNeedNot(t *testing.T) {
 	world := fullWorld(time.Now())
 	pod := trimmedBy(t, filled(t), trimPod, world.Pods[0])
-	if pod.ManagedFields != nil || pod.Annotations != nil || pod.Spec.Containers != nil || len(pod.Spec.Volumes) != 1 || len(pod.Status.Conditions) != 1 {
+	if pod.ManagedFields != nil || pod.Annotations != nil || pod.Spec.Containers != nil || len(pod.Spec.Volumes) != 1 ||
+		len(pod.Status.Conditions) != 1 {
 		t.Errorf("got pod %v, want no managed fields, annotations or containers, one volume and one condition", pod)
 	}
 	claim := trimmedBy(t, filled(t, world.Set), trimClaim, world.Claims[0])
-	if claim.ManagedFields != nil || claim.Spec.VolumeName != "" || claim.Spec.Resources.Requests.Storage().Value() != 1<<30 || claim.Status.Phase != corev1.ClaimBound {
+	if claim.ManagedFields != nil || claim.Spec.VolumeName != "" || claim.Spec.Resources.Requests.Storage().Value() != 1<<30 ||
+		claim.Status.Phase != corev1.ClaimBound {
 		t.Errorf("got claim %v, want no managed fields and no volume, 1Gi requested, and bound", claim)
 	}
 }

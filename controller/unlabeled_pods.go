@@ -103,7 +103,8 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 	}
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0", Limit: podsInAPage})
+	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx,
+		metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0", Limit: podsInAPage})
 	if err != nil {
 		return fmt.Errorf("listing pods without label %s: %w", appsv1.StatefulSetPodNameLabel, err)
 	}

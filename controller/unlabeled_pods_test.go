@@ -32,7 +32,8 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	term.Clock = clock
 	key := cache.MetaObjectToName(set)
 
-	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	term.execute(t.Context(), nil, set,
+		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	world, err := term.observe(t.Context(), set)
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
@@ -61,7 +62,8 @@ func TestAPodThatTheCacheWillShowIsWaitedFor(t *testing.T) {
 	if err := host.Tracker().Add(pod); err != nil {
 		t.Fatal(err)
 	}
-	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
+	term.execute(t.Context(), nil, set,
+		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	_, err := term.observe(t.Context(), set)
 	known := term.memory.of(cache.MetaObjectToName(set))
 	if !saysLookAgain(err) || len(known.unlabeledPods()) != 0 {

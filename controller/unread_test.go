@@ -32,7 +32,8 @@ func readsOfKind(host *fake.Clientset, kind resource) []string {
 				names = append(names, action.GetName())
 			}
 		case clienttesting.ListAction:
-			if name, ok := action.GetListRestrictions().Fields.RequiresExactMatch("metadata.name"); ok && action.GetResource().Resource == string(kind) {
+			if name, ok := action.GetListRestrictions().Fields.RequiresExactMatch("metadata.name"); ok &&
+				action.GetResource().Resource == string(kind) {
 				names = append(names, name)
 			}
 		}
@@ -128,12 +129,16 @@ func TestARevisionIsKeptWholeIfASetCouldWantIt(t *testing.T) {
 		change func(*appsv1.ControllerRevision)
 		want   bool
 	}{
-		"one of a set of ours":                                  {func(*appsv1.ControllerRevision) {}, true},
-		"one of a set of ours that is not known yet":            {func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID, r.Name = "new", "new-5d4f" }, true},
-		"one that nobody controls":                              {func(r *appsv1.ControllerRevision) { r.OwnerReferences, r.Name = nil, "new-5d4f" }, true},
-		"one of a built-in set that has the name of one":        {func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].APIVersion = "apps/v1" }, true},
-		"not one of a built-in set that no set of ours is like": {func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].APIVersion, r.Name = "apps/v1", "db-5d4f" }, false},
-		"not one of a DaemonSet, whatever its name":             {func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].Kind = "DaemonSet" }, false},
+		"one of a set of ours": {func(*appsv1.ControllerRevision) {}, true},
+		"one of a set of ours that is not known yet": {
+			func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID, r.Name = "new", "new-5d4f" }, true},
+		"one that nobody controls": {
+			func(r *appsv1.ControllerRevision) { r.OwnerReferences, r.Name = nil, "new-5d4f" }, true},
+		"one of a built-in set that has the name of one": {
+			func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].APIVersion = "apps/v1" }, true},
+		"not one of a built-in set that no set of ours is like": {
+			func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].APIVersion, r.Name = "apps/v1", "db-5d4f" }, false},
+		"not one of a DaemonSet, whatever its name": {func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].Kind = "DaemonSet" }, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			revision := newRevision(web, "web-5d4f")

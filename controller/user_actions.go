@@ -16,8 +16,10 @@ import (
 // event of a released evaluation comes when the expressions are evaluated.
 func requests(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
 	reasons := map[v1.UserActionType]string{
-		v1.PromoteUserAction: v1.ReasonRolloutPromoted, v1.PromoteAllUserAction: v1.ReasonRolloutPromoted, v1.AbortUserAction: v1.ReasonRolloutAborted,
-		v1.RestartUserAction: v1.ReasonRolloutRestarted, v1.ReplaceUserAction: v1.ReasonReplacementRequested, v1.ReplaceLostUserAction: v1.ReasonLostNodeReported,
+		v1.PromoteUserAction: v1.ReasonRolloutPromoted, v1.PromoteAllUserAction: v1.ReasonRolloutPromoted,
+		v1.AbortUserAction:   v1.ReasonRolloutAborted,
+		v1.RestartUserAction: v1.ReasonRolloutRestarted, v1.ReplaceUserAction: v1.ReasonReplacementRequested,
+		v1.ReplaceLostUserAction: v1.ReasonLostNodeReported,
 	}
 	for i := range after.UserActions {
 		a := &after.UserActions[i]

@@ -93,7 +93,8 @@ func (v view) values(kind resource, index string) []string { return v[kind].List
 func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 	pods := v.podsOf(set)
 	claims := append(v.claimsOf(set), v.ownedClaims(set, pods)...)
-	return plan.World{Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims, Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
+	return plan.World{
+		Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims, Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
 }
 
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {

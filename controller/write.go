@@ -50,7 +50,8 @@ func (e *execution) remove(ctx context.Context, kind resource, what subject, obj
 }
 
 // takeAway removes an object in one way or another.
-func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object action.Target, by func(ctx context.Context, namespace string, object action.Target) error) error {
+func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object action.Target,
+	by func(ctx context.Context, namespace string, object action.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
 		if err := by(ctx, e.set.Namespace, object); err != nil {
 			return err
@@ -86,7 +87,8 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.
 		if plan.IsNotAllowed(err) {
-			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what, ": "+plan.Cause(err))
+			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what,
+				": "+plan.Cause(err))
 		} else if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}

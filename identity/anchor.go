@@ -52,7 +52,8 @@ func AnchorOwner(set *v1.StatefulSet) metav1.OwnerReference {
 
 // OwnerOfObjects is the reference to an anchor of an object that is to be deleted with the set.
 func OwnerOfObjects(anchor *appsv1.ControllerRevision) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "ControllerRevision", Name: anchor.Name, UID: anchor.UID}
+	return metav1.OwnerReference{
+		APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "ControllerRevision", Name: anchor.Name, UID: anchor.UID}
 }
 
 // IsAnchor reports whether a reference is to an anchor of a set of the name, of whichever.

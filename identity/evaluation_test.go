@@ -19,10 +19,12 @@ import (
 func evaluating() *v1.StatefulSet {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
 	set.Spec.Replicas, set.Spec.ServiceName = new(int32(3)), "svc"
-	set.Spec.Identity = &v1.MemberIdentity{Env: []string{"ZONE"}, Values: map[string]string{"ZONE": "a"}, Transforms: []v1.Transform{{Path: "/metadata/annotations/a", Expression: "ZONE"}}}
+	set.Spec.Identity = &v1.MemberIdentity{Env: []string{"ZONE"}, Values: map[string]string{"ZONE": "a"},
+		Transforms: []v1.Transform{{Path: "/metadata/annotations/a", Expression: "ZONE"}}}
 	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
 		{Name: "plain", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)"}}`)}},
-		{Name: "conf", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"conf"}}`)}, Scope: v1.SetObjectScope,
+		{Name: "conf", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"conf"}}`)},
+			Scope:      v1.SetObjectScope,
 			Transforms: []v1.Transform{{Path: "/data/a", Expression: "SET"}}, Outputs: []v1.ObjectOutput{{Name: "A", Expression: "object.data.a"}}},
 	}
 	return set
@@ -42,13 +44,14 @@ func TestTheInputsOfAnEvaluationAreWhatExpressionsRead(t *testing.T) {
 		"a value of one member": {func(s *v1.StatefulSet) {
 			s.Spec.Overrides = []v1.MemberOverride{{Values: map[string]string{"ZONE": "b"}}}
 		}, true},
-		"the Service":                   {func(s *v1.StatefulSet) { s.Spec.ServiceName = "other" }, true},
-		"the number of members":         {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(5)) }, false},
-		"the first ordinal":             {func(s *v1.StatefulSet) { s.Spec.Ordinals = &v1.StatefulSetOrdinals{Start: 5} }, false},
-		"a variable":                    {func(s *v1.StatefulSet) { s.Spec.Identity.Env = nil }, false},
-		"the text of an object":         {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].Object.Raw = []byte(`{}`) }, false},
-		"the pod template":              {func(s *v1.StatefulSet) { s.Spec.Template.Labels = map[string]string{"a": "b"} }, false},
-		"an override without values":    {func(s *v1.StatefulSet) { s.Spec.Overrides = []v1.MemberOverride{{Labels: map[string]string{"a": "b"}}} }, false},
+		"the Service":           {func(s *v1.StatefulSet) { s.Spec.ServiceName = "other" }, true},
+		"the number of members": {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(5)) }, false},
+		"the first ordinal":     {func(s *v1.StatefulSet) { s.Spec.Ordinals = &v1.StatefulSetOrdinals{Start: 5} }, false},
+		"a variable":            {func(s *v1.StatefulSet) { s.Spec.Identity.Env = nil }, false},
+		"the text of an object": {func(s *v1.StatefulSet) { s.Spec.ObjectTemplates[0].Object.Raw = []byte(`{}`) }, false},
+		"the pod template":      {func(s *v1.StatefulSet) { s.Spec.Template.Labels = map[string]string{"a": "b"} }, false},
+		"an override without values": {
+			func(s *v1.StatefulSet) { s.Spec.Overrides = []v1.MemberOverride{{Labels: map[string]string{"a": "b"}}} }, false},
 		"a label of the set":            {func(s *v1.StatefulSet) { s.Labels = map[string]string{"a": "b"} }, false},
 		"the status, and what it marks": {func(s *v1.StatefulSet) { s.Status.Evaluation = &v1.StatefulSetEvaluation{Inputs: "a"} }, false},
 	} {
@@ -79,14 +82,16 @@ func TestTheFieldsOfAnEvaluationHaveExpressions(t *testing.T) {
 		older  []Source
 		want   []string
 	}{
-		"pods and objects": {func(*v1.StatefulSet) {}, nil, []string{"spec.identity.transforms", "spec.objectTemplates[1].transforms", "spec.objectTemplates[1].outputs"}},
+		"pods and objects": {func(*v1.StatefulSet) {}, nil,
+			[]string{"spec.identity.transforms", "spec.objectTemplates[1].transforms", "spec.objectTemplates[1].outputs"}},
 		"values alone": {func(s *v1.StatefulSet) {
 			s.Spec.Identity.Transforms, s.Spec.ObjectTemplates = nil, s.Spec.ObjectTemplates[:1]
 		}, nil, nil},
 		"none": {func(s *v1.StatefulSet) { s.Spec = v1.StatefulSetSpec{} }, nil, nil},
 		"those of an earlier revision": {func(s *v1.StatefulSet) { s.Spec = v1.StatefulSetSpec{} }, []Source{older},
 			[]string{"spec.identity.transforms"}},
-		"an earlier revision without transforms": {func(s *v1.StatefulSet) { s.Spec = v1.StatefulSetSpec{} }, []Source{{}, {Identity: &v1.MemberIdentity{}}}, nil},
+		"an earlier revision without transforms": {
+			func(s *v1.StatefulSet) { s.Spec = v1.StatefulSetSpec{} }, []Source{{}, {Identity: &v1.MemberIdentity{}}}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := evaluating()

@@ -69,7 +69,8 @@ func FuzzMember(f *testing.F) {
 			t.Fatalf("owner of the pod: got %+v, want the set %q", pod.OwnerReferences, set.UID)
 		}
 		if len(claims) != len(set.Spec.VolumeClaimTemplates) || !MountsClaims(&set, ordinal, pod) {
-			t.Fatalf("claims: got %d, mounted by the pod: %t; want %d, mounted", len(claims), MountsClaims(&set, ordinal, pod), len(set.Spec.VolumeClaimTemplates))
+			t.Fatalf("claims: got %d, mounted by the pod: %t; want %d, mounted", len(claims), MountsClaims(&set, ordinal, pod),
+				len(set.Spec.VolumeClaimTemplates))
 		}
 	})
 }
@@ -84,7 +85,8 @@ func seedSets() []*v1.StatefulSet {
 	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"a": "b"},
 		VolumeClaims: []v1.VolumeClaimOverride{{Name: "data", StorageClassName: new("fast")}}}}
 	rendered := set.DeepCopy()
-	rendered.Spec.Identity = &v1.MemberIdentity{Env: []string{"REPLICAS"}, Transforms: []v1.Transform{{Path: "/spec/priority", Expression: "ORDINAL"}}}
+	rendered.Spec.Identity = &v1.MemberIdentity{
+		Env: []string{"REPLICAS"}, Transforms: []v1.Transform{{Path: "/spec/priority", Expression: "ORDINAL"}}}
 	rendered.Spec.Template.Annotations = map[string]string{"id": "$(IDENTITY)"}
 	return []*v1.StatefulSet{{}, set, rendered}
 }

@@ -132,7 +132,8 @@ func TestPod(t *testing.T) {
 	if len(pod.Spec.Volumes) != 3 {
 		t.Errorf("the pod has %d volumes, want 3: the claim takes the place of the template's volume", len(pod.Spec.Volumes))
 	}
-	if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != "u" || owner.APIVersion != "apps.statefulset.dev/v1" || !*owner.BlockOwnerDeletion {
+	if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != "u" || owner.APIVersion != "apps.statefulset.dev/v1" ||
+		!*owner.BlockOwnerDeletion {
 		t.Errorf("controller is %+v, want the set, blocking its deletion", owner)
 	}
 	if set.String() != before.String() {
@@ -153,7 +154,8 @@ func TestClaims(t *testing.T) {
 		{"data-web-1", map[string]string{"app": "nginx", "tier": "db"}},
 		{"log-web-1", map[string]string{"app": "nginx"}},
 	} {
-		if claims[i].Name != want.name || claims[i].Namespace != "shop" || !maps.Equal(claims[i].Labels, want.labels) || len(claims[i].OwnerReferences) > 0 {
+		if claims[i].Name != want.name || claims[i].Namespace != "shop" || !maps.Equal(claims[i].Labels, want.labels) ||
+			len(claims[i].OwnerReferences) > 0 {
 			t.Errorf("claim %d is %s/%s with labels %v and owners %v, want shop/%s with %v and none", i,
 				claims[i].Namespace, claims[i].Name, claims[i].Labels, claims[i].OwnerReferences, want.name, want.labels)
 		}

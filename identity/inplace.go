@@ -49,7 +49,8 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 // changes the resources of pods.
 func ChangeInPlace(from, to *corev1.PodTemplateSpec, resizes bool) InPlaceChange {
 	before, after := from.Spec, to.Spec
-	c := InPlaceChange{Labels: changedKeys(from.Labels, to.Labels, isLabelOfMember), Annotations: changedKeys(from.Annotations, to.Annotations, IsReserved)}
+	c := InPlaceChange{
+		Labels: changedKeys(from.Labels, to.Labels, isLabelOfMember), Annotations: changedKeys(from.Annotations, to.Annotations, IsReserved)}
 	before.Containers, c.Images = withImagesOf(to.Spec.Containers, from.Spec.Containers, func(*corev1.Container) bool { return true })
 	before.InitContainers, c.Sidecars = withImagesOf(to.Spec.InitContainers, from.Spec.InitContainers, isSidecar)
 	if resizes && before.Resources == nil && after.Resources == nil {

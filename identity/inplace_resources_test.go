@@ -34,7 +34,8 @@ func sizedTemplate() *corev1.PodTemplateSpec {
 	template := inPlaceTemplate()
 	template.Spec.InitContainers[0].Resources = requesting("cpu", "1")
 	template.Spec.InitContainers[1].Resources = requesting("cpu", "1")
-	template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: quantities("cpu", "1", "memory", "1Gi", "ephemeral-storage", "1Gi"), Limits: quantities("memory", "2Gi")}
+	template.Spec.Containers[0].Resources = corev1.ResourceRequirements{
+		Requests: quantities("cpu", "1", "memory", "1Gi", "ephemeral-storage", "1Gi"), Limits: quantities("memory", "2Gi")}
 	template.Spec.Containers[1].Resources = limitedTo("memory", "1Gi")
 	return template
 }
@@ -55,12 +56,15 @@ func TestWhatCanBeResized(t *testing.T) {
 		"nothing that is only written otherwise": {nil, func(p *corev1.PodTemplateSpec) {
 			db(p).Resources.Requests["cpu"], db(p).Resources.Requests["memory"] = resource.MustParse("1000m"), resource.MustParse("1024Mi")
 		}, nil, ""},
-		"what is requested because it is a limit": {nil, func(p *corev1.PodTemplateSpec) { p.Spec.Containers[1].Resources = limitedTo("memory", "2Gi") },
+		"what is requested because it is a limit": {
+			nil, func(p *corev1.PodTemplateSpec) { p.Spec.Containers[1].Resources = limitedTo("memory", "2Gi") },
 			map[string]corev1.ResourceRequirements{"log": {Requests: quantities("memory", "2Gi"), Limits: quantities("memory", "2Gi")}}, ""},
-		"nothing where what a pod has anyhow is written down": {nil, func(p *corev1.PodTemplateSpec) { p.Spec.Containers[1].Resources.Requests = quantities("memory", "1Gi") }, nil, ""},
+		"nothing where what a pod has anyhow is written down": {
+			nil, func(p *corev1.PodTemplateSpec) { p.Spec.Containers[1].Resources.Requests = quantities("memory", "1Gi") }, nil, ""},
 		"a sidecar": {nil, func(p *corev1.PodTemplateSpec) { p.Spec.InitContainers[1].Resources = requesting("cpu", "2") },
 			map[string]corev1.ResourceRequirements{"proxy": requesting("cpu", "2")}, ""},
-		"not an init container that has ended": {nil, func(p *corev1.PodTemplateSpec) { p.Spec.InitContainers[0].Resources = requesting("cpu", "2") },
+		"not an init container that has ended": {
+			nil, func(p *corev1.PodTemplateSpec) { p.Spec.InitContainers[0].Resources = requesting("cpu", "2") },
 			nil, "spec.initContainers[0].resources.requests differs"},
 		"not what was not there": {nil, func(p *corev1.PodTemplateSpec) { db(p).Resources.Limits["cpu"] = resource.MustParse("2") },
 			nil, "spec.containers[0].resources.limits differs"},
@@ -80,22 +84,30 @@ func TestWhatCanBeResized(t *testing.T) {
 				}
 			}
 		}, func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests = quantities("cpu", "500m") },
-			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "500m")}, "the QoS class of the pod would be Burstable and no longer Guaranteed"},
+			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "500m")},
+			"the QoS class of the pod would be Burstable and no longer Guaranteed"},
 		"not what the variable of a container has": {func(p *corev1.PodTemplateSpec) {
-			db(p).Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "limits.cpu")}}, {Name: "B", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "requests.cpu")}}}
+			db(p).Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "limits.cpu")}},
+				{Name: "B", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "requests.cpu")}}}
 		}, func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests["cpu"] = resource.MustParse("2") },
-			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "2")}, "spec.containers[0].env[1] reads requests.cpu of container db, which differs"},
+			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "2")},
+			"spec.containers[0].env[1] reads requests.cpu of container db, which differs"},
 		"not what the variable of another container has": {func(p *corev1.PodTemplateSpec) {
 			p.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("db", "limits.memory")}}}
 		}, func(p *corev1.PodTemplateSpec) { db(p).Resources.Limits["memory"] = resource.MustParse("3Gi") },
-			map[string]corev1.ResourceRequirements{"db": limitedTo("memory", "3Gi")}, "spec.containers[1].env[0] reads limits.memory of container db, which differs"},
+			map[string]corev1.ResourceRequirements{"db": limitedTo("memory", "3Gi")},
+			"spec.containers[1].env[0] reads limits.memory of container db, which differs"},
 		"not what a volume shows": {func(p *corev1.PodTemplateSpec) {
-			p.Spec.Volumes = []corev1.Volume{{Name: "a"}, {Name: "b", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{}, {
-				DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{Path: "labels"}, {Path: "cpu", ResourceFieldRef: reads("db", "requests.cpu")}}}}}}}}}
+			p.Spec.Volumes = []corev1.Volume{{Name: "a"},
+				{Name: "b", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{}, {
+					DownwardAPI: &corev1.DownwardAPIProjection{
+						Items: []corev1.DownwardAPIVolumeFile{{Path: "labels"}, {Path: "cpu", ResourceFieldRef: reads("db", "requests.cpu")}}}}}}}}}
 		}, func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests["cpu"] = resource.MustParse("2") },
-			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "2")}, "spec.volumes[1] shows requests.cpu of container db, which differs"},
+			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "2")},
+			"spec.volumes[1] shows requests.cpu of container db, which differs"},
 		"not where the pod as a whole has resources": {func(p *corev1.PodTemplateSpec) { p.Spec.Resources = new(requesting("cpu", "4")) },
-			func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests["cpu"] = resource.MustParse("2") }, nil, "spec.containers[0].resources.requests differs"},
+			func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests["cpu"] = resource.MustParse("2") }, nil,
+			"spec.containers[0].resources.requests differs"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			from := sizedTemplate()
@@ -105,7 +117,8 @@ func TestWhatCanBeResized(t *testing.T) {
 			to := from.DeepCopy()
 			test.change(to)
 			before, after := from.DeepCopy(), to.DeepCopy()
-			if got := ChangeInPlace(from, to, true); !equality.Semantic.DeepEqual(got.Resources, test.want) || got.Prevented != test.prevented || got.Disturbs() != (len(test.want) > 0) {
+			if got := ChangeInPlace(from, to, true); !equality.Semantic.DeepEqual(got.Resources, test.want) || got.Prevented != test.prevented ||
+				got.Disturbs() != (len(test.want) > 0) {
 				t.Errorf("got %+v, want the resources %v, prevented by %q", got, test.want, test.prevented)
 			}
 			if !equality.Semantic.DeepEqual(from, before) || !equality.Semantic.DeepEqual(to, after) {
@@ -129,10 +142,14 @@ func TestWhichResizesRestart(t *testing.T) {
 		change   func(*corev1.Container)
 		want     bool
 	}{
-		"other memory, for which it asks to be restarted": {restarting("memory"), func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, true},
-		"another request of that":                         {restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["memory"] = resource.MustParse("2Gi") }, true},
-		"other cpu, which needs no restart":               {restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["cpu"] = resource.MustParse("2") }, false},
-		"other memory, where nothing is said":             {nil, func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, false},
+		"other memory, for which it asks to be restarted": {
+			restarting("memory"), func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, true},
+		"another request of that": {
+			restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["memory"] = resource.MustParse("2Gi") }, true},
+		"other cpu, which needs no restart": {
+			restarting("memory"), func(c *corev1.Container) { c.Resources.Requests["cpu"] = resource.MustParse("2") }, false},
+		"other memory, where nothing is said": {
+			nil, func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, false},
 		"other memory, for which it asks not to be": {[]corev1.ContainerResizePolicy{{ResourceName: "memory", RestartPolicy: corev1.NotRequired}},
 			func(c *corev1.Container) { c.Resources.Limits["memory"] = resource.MustParse("3Gi") }, false},
 	} {
@@ -141,7 +158,8 @@ func TestWhichResizesRestart(t *testing.T) {
 			from.Spec.Containers[0].ResizePolicy = test.policies
 			to := from.DeepCopy()
 			test.change(&to.Spec.Containers[0])
-			if got := ChangeInPlace(from, to, true); got.Prevented != "" || len(got.Resources) == 0 || got.ResizeRestarts != test.want || got.Restarts() != test.want {
+			if got := ChangeInPlace(from, to, true); got.Prevented != "" || len(got.Resources) == 0 || got.ResizeRestarts != test.want ||
+				got.Restarts() != test.want {
 				t.Errorf("got %+v, want a resize that restarts the container: %t", got, test.want)
 			}
 		})

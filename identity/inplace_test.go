@@ -52,11 +52,14 @@ func TestWhatCanBeChangedInPlace(t *testing.T) {
 			p.Annotations = map[string]string{"zone": "a"}
 		}, InPlaceChange{Labels: map[string]*string{"app": value("other"), "new": value("yes")}, Annotations: map[string]*string{"note": nil}}},
 		"not a label that a variable reads": {func(p *corev1.PodTemplateSpec) { p.Labels["tier"] = "silver" },
-			InPlaceChange{Labels: map[string]*string{"tier": value("silver")}, Prevented: "spec.containers[1].env[0] reads metadata.labels['tier'], which differs"}},
+			InPlaceChange{Labels: map[string]*string{"tier": value("silver")},
+				Prevented: "spec.containers[1].env[0] reads metadata.labels['tier'], which differs"}},
 		"not an annotation that a variable reads": {func(p *corev1.PodTemplateSpec) { delete(p.Annotations, "zone") },
-			InPlaceChange{Annotations: map[string]*string{"zone": nil}, Prevented: "spec.containers[0].env[2] reads metadata.annotations['zone'], which differs"}},
+			InPlaceChange{Annotations: map[string]*string{"zone": nil},
+				Prevented: "spec.containers[0].env[2] reads metadata.annotations['zone'], which differs"}},
 		"not what asks for a restart": {func(p *corev1.PodTemplateSpec) { p.Annotations[restartedAt] = "now" },
-			InPlaceChange{Annotations: map[string]*string{restartedAt: value("now")}, Prevented: "metadata.annotations[kubectl.kubernetes.io/restartedAt] asks for a restart"}},
+			InPlaceChange{Annotations: map[string]*string{restartedAt: value("now")},
+				Prevented: "metadata.annotations[kubectl.kubernetes.io/restartedAt] asks for a restart"}},
 		"nothing of what pods have from elsewhere": {func(p *corev1.PodTemplateSpec) {
 			p.Labels[RevisionLabel], p.Annotations[v1.InPlaceAnnotation] = "mine", "{}"
 		}, InPlaceChange{}},

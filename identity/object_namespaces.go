@@ -32,8 +32,9 @@ func (n ObjectNamespaces) Has(namespace string) bool {
 
 // Excluded says why no object may be in a namespace that is not listed.
 func (n ObjectNamespaces) Excluded(namespace string) string {
-	return fmt.Sprintf("this server creates, watches and deletes supporting objects only in the namespaces that its flag --object-namespaces lists (%s), "+
-		"and %q is not one of them", n.told(), namespace)
+	return fmt.Sprintf(
+		"this server creates, watches and deletes supporting objects only in the namespaces that its flag --object-namespaces lists (%s), "+
+			"and %q is not one of them", n.told(), namespace)
 }
 
 func (n ObjectNamespaces) told() string {
@@ -47,11 +48,13 @@ func (n ObjectNamespaces) told() string {
 // valid. own is the namespace of the server, where no set may have objects.
 func (n ObjectNamespaces) Validate(own string) (errs []error) {
 	if n != nil && len(n) == 0 {
-		errs = append(errs, fmt.Errorf("--object-namespaces is empty: name the namespaces, separated by commas, or leave the flag out, which stands for all namespaces"))
+		errs = append(errs, fmt.Errorf(
+			"--object-namespaces is empty: name the namespaces, separated by commas, or leave the flag out, which stands for all namespaces"))
 	}
 	if len(n) > MostObjectNamespaces {
-		errs = append(errs, fmt.Errorf("--object-namespaces lists %d namespaces: at most %d may be listed, because each kind of objects is watched in each of them; "+
-			"leave the flag out to watch each kind once, in all namespaces", len(n), MostObjectNamespaces))
+		errs = append(errs, fmt.Errorf(
+			"--object-namespaces lists %d namespaces: at most %d may be listed, because each kind of objects is watched in each of them; "+
+				"leave the flag out to watch each kind once, in all namespaces", len(n), MostObjectNamespaces))
 	}
 	for i, namespace := range n {
 		problems := validation.IsDNS1123Label(namespace)
@@ -59,7 +62,8 @@ func (n ObjectNamespaces) Validate(own string) (errs []error) {
 		case len(problems) > 0:
 			errs = append(errs, fmt.Errorf("--object-namespaces lists %q: %s", namespace, problems[0]))
 		case namespace == own:
-			errs = append(errs, fmt.Errorf("--object-namespaces lists %q: it is the namespace of this server, in which no set may have objects; list others", namespace))
+			errs = append(errs, fmt.Errorf(
+				"--object-namespaces lists %q: it is the namespace of this server, in which no set may have objects; list others", namespace))
 		case slices.Contains(n[:i], namespace):
 			errs = append(errs, fmt.Errorf("--object-namespaces lists %q twice: list each namespace once", namespace))
 		}

@@ -24,16 +24,18 @@ func TestObjectNamespacesThatAreRefused(t *testing.T) {
 		namespaces ObjectNamespaces
 		want       string
 	}{
-		"no flag":                       {},
-		"one namespace":                 {namespaces: ObjectNamespaces{"a"}},
-		"as many as may be listed":      {namespaces: numbered(MostObjectNamespaces)},
-		"one more than may be listed":   {numbered(MostObjectNamespaces + 1), "--object-namespaces lists 51 namespaces: at most 50 may be listed"},
-		"an empty list":                 {ObjectNamespaces{}, "--object-namespaces is empty: name the namespaces, separated by commas"},
-		"a name that no namespace has":  {ObjectNamespaces{"a", "B_b"}, `--object-namespaces lists "B_b": a lowercase RFC 1123 label`},
-		"an empty name":                 {ObjectNamespaces{"a", ""}, `--object-namespaces lists "": a lowercase RFC 1123 label`},
-		"a wildcard":                    {ObjectNamespaces{"*"}, `--object-namespaces lists "*": a lowercase RFC 1123 label`},
-		"a namespace twice":             {ObjectNamespaces{"a", "b", "a"}, `--object-namespaces lists "a" twice: list each namespace once`},
-		"the namespace of this server":  {ObjectNamespaces{"a", "system"}, `--object-namespaces lists "system": it is the namespace of this server`},
+		"no flag":                  {},
+		"one namespace":            {namespaces: ObjectNamespaces{"a"}},
+		"as many as may be listed": {namespaces: numbered(MostObjectNamespaces)},
+		"one more than may be listed": {
+			numbered(MostObjectNamespaces + 1), "--object-namespaces lists 51 namespaces: at most 50 may be listed"},
+		"an empty list":                {ObjectNamespaces{}, "--object-namespaces is empty: name the namespaces, separated by commas"},
+		"a name that no namespace has": {ObjectNamespaces{"a", "B_b"}, `--object-namespaces lists "B_b": a lowercase RFC 1123 label`},
+		"an empty name":                {ObjectNamespaces{"a", ""}, `--object-namespaces lists "": a lowercase RFC 1123 label`},
+		"a wildcard":                   {ObjectNamespaces{"*"}, `--object-namespaces lists "*": a lowercase RFC 1123 label`},
+		"a namespace twice":            {ObjectNamespaces{"a", "b", "a"}, `--object-namespaces lists "a" twice: list each namespace once`},
+		"the namespace of this server": {
+			ObjectNamespaces{"a", "system"}, `--object-namespaces lists "system": it is the namespace of this server`},
 		"two mistakes, the second told": {ObjectNamespaces{"*", "system"}, `--object-namespaces lists "system"`},
 	} {
 		err := errors.Join(test.namespaces.Validate("system")...)
@@ -52,8 +54,10 @@ func TestANamespaceThatIsNotListedIsTold(t *testing.T) {
 	}{
 		"without the flag": {in: "c", has: true},
 		"a listed one":     {namespaces: ObjectNamespaces{"a", "c"}, in: "c", has: true},
-		"another one":      {namespaces: ObjectNamespaces{"a", "b"}, in: "c", want: `--object-namespaces lists (a, b), and "c" is not one of them`},
-		"one of many":      {namespaces: numbered(8), in: "c", want: `(team-0, team-1, team-2, team-3, team-4 and 3 more), and "c" is not one of them`},
+		"another one": {
+			namespaces: ObjectNamespaces{"a", "b"}, in: "c", want: `--object-namespaces lists (a, b), and "c" is not one of them`},
+		"one of many": {
+			namespaces: numbered(8), in: "c", want: `(team-0, team-1, team-2, team-3, team-4 and 3 more), and "c" is not one of them`},
 	} {
 		if got := test.namespaces.Has(test.in); got != test.has {
 			t.Errorf("%s: got %q allowed %t, want %t", sentence, test.in, got, test.has)

@@ -55,7 +55,8 @@ func RemovedObjects(set *v1.StatefulSet) ([]Object, *render.Error) {
 	named.Spec.ObjectTemplates = nil
 	for _, removed := range RemovedTemplates(&set.Status) {
 		kind := RemovedKind(removed)
-		about := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: removed.APIVersion, Kind: kind.Kind}, ObjectMeta: metav1.ObjectMeta{Name: removed.ObjectName}}
+		about := metav1.PartialObjectMetadata{
+			TypeMeta: metav1.TypeMeta{APIVersion: removed.APIVersion, Kind: kind.Kind}, ObjectMeta: metav1.ObjectMeta{Name: removed.ObjectName}}
 		text, err := json.Marshal(about)
 		if err != nil {
 			continue // it was read from there

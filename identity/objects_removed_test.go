@@ -26,7 +26,8 @@ func described(t *testing.T, line string) v1.ObjectTemplate {
 		version = "batch/v1"
 	}
 	template := v1.ObjectTemplate{Name: words[0]}
-	template.Object = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q}}`, version, words[1], words[2])}
+	template.Object = runtime.RawExtension{
+		Raw: fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q}}`, version, words[1], words[2])}
 	if len(words) > 3 {
 		policy, seconds, delayed := strings.Cut(words[3], ":")
 		template.Retention = &v1.ObjectRetention{WhenScaled: v1.ObjectRetentionPolicyType(policy)}
@@ -60,21 +61,34 @@ func TestNoteRemovedTemplates(t *testing.T) {
 		states [][]string
 		want   []string
 	}{
-		"a template that stays is not noted":                                   {states: [][]string{{conf}, {conf}}},
-		"one that is removed is, with what it said last":                       {states: [][]string{{conf}, nil}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
-		"so is one of a group":                                                 {states: [][]string{{"init Job $(SET)-init Delete"}, nil}, want: []string{"init batch/v1, Kind=Job $(SET)-init Delete at 01:00:00"}},
-		"one that kept its objects is not":                                     {states: [][]string{{"conf ConfigMap $(IDENTITY)-conf Retain"}, nil}},
-		"nor one that said nothing of that":                                    {states: [][]string{{"conf ConfigMap $(IDENTITY)-conf"}, nil}},
-		"one that is changed otherwise is not":                                 {states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-conf Delete:5"}}},
-		"one with other names of its objects is another":                       {states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-cfg Delete:20"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
-		"one of another kind is another":                                       {states: [][]string{{conf}, {"conf Secret $(IDENTITY)-conf Delete:20"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
-		"its last word holds for the objects with the old names":               {states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-cfg Delete:5"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:5 at 01:00:00"}},
-		"and keeps them if it says so":                                         {states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-cfg Retain"}}},
-		"one that comes back is forgotten":                                     {states: [][]string{{conf}, nil, {conf}}},
-		"one that comes back with other names leaves the old ones to go":       {states: [][]string{{conf}, nil, {"conf ConfigMap $(IDENTITY)-cfg Delete"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
-		"one that comes back with other names and keeps its objects does not":  {states: [][]string{{conf}, nil, {"conf ConfigMap $(IDENTITY)-cfg"}}},
-		"what was noted stays when others change":                              {states: [][]string{{conf, "a Secret $(IDENTITY)-a"}, {"a Secret $(IDENTITY)-a"}, {"b Secret $(IDENTITY)-b"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
-		"one that is removed again is noted from then on, whatever it was for": {states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-cfg Delete:5"}, nil}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-cfg Delete:5 at 02:00:00"}},
+		"a template that stays is not noted": {states: [][]string{{conf}, {conf}}},
+		"one that is removed is, with what it said last": {
+			states: [][]string{{conf}, nil}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
+		"so is one of a group": {
+			states: [][]string{{"init Job $(SET)-init Delete"}, nil}, want: []string{"init batch/v1, Kind=Job $(SET)-init Delete at 01:00:00"}},
+		"one that kept its objects is not": {
+			states: [][]string{{"conf ConfigMap $(IDENTITY)-conf Retain"}, nil}},
+		"nor one that said nothing of that": {states: [][]string{{"conf ConfigMap $(IDENTITY)-conf"}, nil}},
+		"one that is changed otherwise is not": {
+			states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-conf Delete:5"}}},
+		"one with other names of its objects is another": {states: [][]string{{conf},
+			{"conf ConfigMap $(IDENTITY)-cfg Delete:20"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
+		"one of another kind is another": {states: [][]string{
+			{conf}, {"conf Secret $(IDENTITY)-conf Delete:20"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
+		"its last word holds for the objects with the old names": {states: [][]string{
+			{conf}, {"conf ConfigMap $(IDENTITY)-cfg Delete:5"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:5 at 01:00:00"}},
+		"and keeps them if it says so": {
+			states: [][]string{{conf}, {"conf ConfigMap $(IDENTITY)-cfg Retain"}}},
+		"one that comes back is forgotten": {states: [][]string{{conf}, nil, {conf}}},
+		"one that comes back with other names leaves the old ones to go": {states: [][]string{{conf}, nil,
+			{"conf ConfigMap $(IDENTITY)-cfg Delete"}}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
+		"one that comes back with other names and keeps its objects does not": {
+			states: [][]string{{conf}, nil, {"conf ConfigMap $(IDENTITY)-cfg"}}},
+		"what was noted stays when others change": {
+			states: [][]string{{conf, "a Secret $(IDENTITY)-a"}, {"a Secret $(IDENTITY)-a"}, {"b Secret $(IDENTITY)-b"}},
+			want:   []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-conf Delete:20 at 01:00:00"}},
+		"one that is removed again is noted from then on, whatever it was for": {states: [][]string{{conf},
+			{"conf ConfigMap $(IDENTITY)-cfg Delete:5"}, nil}, want: []string{"conf /v1, Kind=ConfigMap $(IDENTITY)-cfg Delete:5 at 02:00:00"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set, now := &v1.StatefulSet{}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -109,7 +123,8 @@ func TestNoMoreRemovedTemplatesAreNotedThanThereMayBe(t *testing.T) {
 }
 
 func TestKindsOfRemovedTemplatesAreKnown(t *testing.T) {
-	old := &v1.StatefulSet{Spec: v1.StatefulSetSpec{ObjectTemplates: []v1.ObjectTemplate{described(t, "init Job $(SET)-init Delete"), described(t, "conf ConfigMap $(IDENTITY)-conf")}}}
+	old := &v1.StatefulSet{Spec: v1.StatefulSetSpec{
+		ObjectTemplates: []v1.ObjectTemplate{described(t, "init Job $(SET)-init Delete"), described(t, "conf ConfigMap $(IDENTITY)-conf")}}}
 	set := old.DeepCopy()
 	set.Spec.ObjectTemplates = set.Spec.ObjectTemplates[1:]
 	identity.NoteRemovedTemplates(set, old, metav1.Now())

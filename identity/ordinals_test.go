@@ -25,15 +25,17 @@ func TestOrdinals(t *testing.T) {
 		"three from the fifth": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, []int{5, 6, 7}},
 		"none":                 {v1.StatefulSetSpec{Replicas: ptr.To[int32](0)}, nil},
 		"three with a hole":    {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "1")}, []int{0, 2, 3}},
-		"three with two holes, of which one is long": {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "4", "1-2")}, []int{0, 3, 5}},
-		"the first reserved":                         {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "3-4")}, []int{5, 6}},
-		"reserved below the first":                   {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-1")}, []int{3, 4}},
-		"reserved across the first":                  {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-3")}, []int{4, 5}},
-		"reserved above the last":                    {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "2-9")}, []int{0, 1}},
-		"ranges that touch":                          {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "1-2", "3")}, []int{0, 4}},
-		"ranges that nobody would accept":            {v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "1-4", "2-3", "7-6", "1")}, []int{0, 5, 6}},
-		"none, with one reserved":                    {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: reserving(0, "0")}, nil},
-		"none from the fifth":                        {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, nil},
+		"three with two holes, of which one is long": {
+			v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "4", "1-2")}, []int{0, 3, 5}},
+		"the first reserved":        {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "3-4")}, []int{5, 6}},
+		"reserved below the first":  {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-1")}, []int{3, 4}},
+		"reserved across the first": {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(3, "0-3")}, []int{4, 5}},
+		"reserved above the last":   {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "2-9")}, []int{0, 1}},
+		"ranges that touch":         {v1.StatefulSetSpec{Replicas: ptr.To[int32](2), Ordinals: reserving(0, "1-2", "3")}, []int{0, 4}},
+		"ranges that nobody would accept": {
+			v1.StatefulSetSpec{Replicas: ptr.To[int32](3), Ordinals: reserving(0, "1-4", "2-3", "7-6", "1")}, []int{0, 5, 6}},
+		"none, with one reserved": {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: reserving(0, "0")}, nil},
+		"none from the fifth":     {v1.StatefulSetSpec{Replicas: ptr.To[int32](0), Ordinals: &v1.StatefulSetOrdinals{Start: 5}}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			roster := OrdinalsOf(&v1.StatefulSet{Spec: c.spec})
@@ -47,7 +49,8 @@ func TestOrdinals(t *testing.T) {
 					wantRank = 0
 				}
 				if rank != wantRank || wanted != want || roster.Contains(ordinal) != want {
-					t.Errorf("ordinal %d: got rank %d, %t, contained %t; want rank %d, %t", ordinal, rank, wanted, roster.Contains(ordinal), wantRank, want)
+					t.Errorf("ordinal %d: got rank %d, %t, contained %t; want rank %d, %t", ordinal, rank, wanted, roster.Contains(ordinal), wantRank,
+						want)
 				}
 			}
 		})
@@ -114,7 +117,8 @@ func TestTheFirstOrdinalDoesNotDependOnTheReplicas(t *testing.T) {
 }
 
 func TestTheLargestRosterIsNotMade(t *testing.T) {
-	set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: ptr.To[int32](math.MaxInt32), Ordinals: &v1.StatefulSetOrdinals{Start: math.MaxInt32}}}
+	set := &v1.StatefulSet{
+		Spec: v1.StatefulSetSpec{Replicas: ptr.To[int32](math.MaxInt32), Ordinals: &v1.StatefulSetOrdinals{Start: math.MaxInt32}}}
 	roster := OrdinalsOf(set)
 	for ordinal := range roster.All() {
 		if ordinal != math.MaxInt32 {

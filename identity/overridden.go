@@ -44,7 +44,8 @@ type saidOfContainer struct {
 // hashOf is the digest of what an override says about pods, empty if that is nothing. The
 // order of containers makes no difference.
 func hashOf(override *v1.MemberOverride) string {
-	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector, Tolerations: override.Tolerations, Values: override.Values}
+	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector,
+		Tolerations: override.Tolerations, Values: override.Values}
 	for i := range override.Containers {
 		c := &override.Containers[i]
 		one := saidOfContainer{Name: c.Name, Image: c.Image, Env: c.Env}
@@ -85,7 +86,8 @@ func withoutRecords(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 func overridden(template *corev1.PodTemplateSpec, override *v1.MemberOverride, hash string) *corev1.PodTemplateSpec {
 	changed := *template
 	changed.Labels = merged(template.Labels, override.Labels)
-	changed.Annotations = merged(withoutReserved(template.Annotations), withoutReserved(override.Annotations), map[string]string{v1.OverrideAnnotation: hash})
+	changed.Annotations = merged(withoutReserved(template.Annotations), withoutReserved(override.Annotations),
+		map[string]string{v1.OverrideAnnotation: hash})
 	changed.Spec.NodeSelector = merged(template.Spec.NodeSelector, override.NodeSelector)
 	changed.Spec.Tolerations = slices.Concat(template.Spec.Tolerations, override.Tolerations)
 	changed.Spec.Containers = overriddenContainers(template.Spec.Containers, override.Containers)

@@ -29,7 +29,8 @@ func withOverride(change func(*v1.MemberOverride)) *v1.StatefulSet {
 	set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests = amounts("storage", "1Gi")
 	override := v1.MemberOverride{Name: "big", Ordinals: []v1.OrdinalRange{{First: 3, Last: ptr.To[int32](4)}, {First: 1}}}
 	change(&override)
-	set.Spec.Overrides = []v1.MemberOverride{{Name: "other", Ordinals: []v1.OrdinalRange{{First: 2}}, Labels: map[string]string{"other": "yes"}}, override}
+	set.Spec.Overrides = []v1.MemberOverride{
+		{Name: "other", Ordinals: []v1.OrdinalRange{{First: 2}}, Labels: map[string]string{"other": "yes"}}, override}
 	return set
 }
 
@@ -77,7 +78,8 @@ func TestAPodIsMadeWithTheOverrideOfItsMember(t *testing.T) {
 		},
 		"images are replaced, of init containers too, and others are not": {
 			func(o *v1.MemberOverride) {
-				o.Containers = []v1.ContainerOverride{{Name: "db", Image: "db:2"}, {Name: "prepare", Image: "prepare:2"}, {Name: "gone", Image: "gone:1"}}
+				o.Containers = []v1.ContainerOverride{
+					{Name: "db", Image: "db:2"}, {Name: "prepare", Image: "prepare:2"}, {Name: "gone", Image: "gone:1"}}
 			},
 			func(pod *corev1.Pod) any {
 				return []string{pod.Spec.Containers[0].Image, pod.Spec.Containers[1].Image, pod.Spec.InitContainers[0].Image}
@@ -86,7 +88,8 @@ func TestAPodIsMadeWithTheOverrideOfItsMember(t *testing.T) {
 		},
 		"resources are replaced by their names": {
 			func(o *v1.MemberOverride) {
-				o.Containers = []v1.ContainerOverride{{Name: "db", Resources: &corev1.ResourceRequirements{Requests: amounts("memory", "4Gi"), Limits: amounts("memory", "4Gi", "cpu", "2")}}}
+				o.Containers = []v1.ContainerOverride{{
+					Name: "db", Resources: &corev1.ResourceRequirements{Requests: amounts("memory", "4Gi"), Limits: amounts("memory", "4Gi", "cpu", "2")}}}
 			},
 			func(pod *corev1.Pod) any { return pod.Spec.Containers[1].Resources },
 			corev1.ResourceRequirements{Requests: amounts("cpu", "1", "memory", "4Gi"), Limits: amounts("memory", "4Gi", "cpu", "2")},
@@ -127,20 +130,24 @@ func TestATemplateCannotSayThatItsPodsHaveAnOverride(t *testing.T) {
 	set := testSet()
 	set.Spec.Template.Annotations[v1.OverrideAnnotation] = "1-copied"
 	pod := Pod(set, &set.Spec.Template, "web-1", 0)
-	if got, has := pod.Annotations[v1.OverrideAnnotation]; has || pod.Annotations["note"] != "x" || set.Spec.Template.Annotations[v1.OverrideAnnotation] == "" {
+	if got, has := pod.Annotations[v1.OverrideAnnotation]; has || pod.Annotations["note"] != "x" ||
+		set.Spec.Template.Annotations[v1.OverrideAnnotation] == "" {
 		t.Errorf("the pod has the note %q among %v, want none, and the template as it was", got, pod.Annotations)
 	}
 }
 
 func TestAClaimIsMadeWithTheOverrideOfItsMember(t *testing.T) {
 	set := withOverride(func(o *v1.MemberOverride) {
-		o.VolumeClaims = []v1.VolumeClaimOverride{{Name: "data", Storage: new(resource.MustParse("5Gi")), StorageClassName: new("fast"), VolumeAttributesClassName: new("gold")}}
+		o.VolumeClaims = []v1.VolumeClaimOverride{
+			{Name: "data", Storage: new(resource.MustParse("5Gi")), StorageClassName: new("fast"), VolumeAttributesClassName: new("gold")}}
 	})
 	before := set.DeepCopy()
 	for ordinal, want := range map[int]string{0: "1Gi", 1: "5Gi", 2: "1Gi", 4: "5Gi"} {
 		claim := Claims(set, ordinal)[0]
-		if got := claim.Spec.Resources.Requests.Storage().String(); got != want || (claim.Spec.StorageClassName != nil) != (want == "5Gi") || (claim.Spec.VolumeAttributesClassName != nil) != (want == "5Gi") {
-			t.Errorf("claim %s has %s of the classes %v and %v, want %s, and other classes only with an override", claim.Name, got, claim.Spec.StorageClassName, claim.Spec.VolumeAttributesClassName, want)
+		if got := claim.Spec.Resources.Requests.Storage().String(); got != want || (claim.Spec.StorageClassName != nil) != (want == "5Gi") ||
+			(claim.Spec.VolumeAttributesClassName != nil) != (want == "5Gi") {
+			t.Errorf("claim %s has %s of the classes %v and %v, want %s, and other classes only with an override", claim.Name, got,
+				claim.Spec.StorageClassName, claim.Spec.VolumeAttributesClassName, want)
 		}
 	}
 	if !equality.Semantic.DeepEqual(set, before) {

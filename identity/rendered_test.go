@@ -78,11 +78,13 @@ func TestARevisionRecordsWhatItsTemplateIsRenderedWith(t *testing.T) {
 
 func TestTheFirstNameInTemplatesIsFound(t *testing.T) {
 	set := rendered()
-	if got, want := OverridesOf(set).FirstName(), `spec.template.metadata.annotations[id]: Invalid value: "$(IDENTITY)": names $(IDENTITY)`; got != want {
+	if got, want := OverridesOf(set).FirstName(),
+		`spec.template.metadata.annotations[id]: Invalid value: "$(IDENTITY)": names $(IDENTITY)`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	set.Spec.Template.Annotations = nil
-	if got, want := OverridesOf(set).FirstName(), `spec.volumeClaimTemplates[0].metadata.annotations[id]: Invalid value: "$(IDENTITY) is $(SIZE)": names $(IDENTITY)`; got != want {
+	if got, want := OverridesOf(set).FirstName(),
+		`spec.volumeClaimTemplates[0].metadata.annotations[id]: Invalid value: "$(IDENTITY) is $(SIZE)": names $(IDENTITY)`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	set.Spec.Identity = nil

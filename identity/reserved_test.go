@@ -38,7 +38,8 @@ func records() map[string]string {
 func TestPodsAndClaimsGetNoRecordsFromTemplates(t *testing.T) {
 	set := testSet()
 	set.Spec.Template.Annotations, set.Spec.VolumeClaimTemplates[0].Annotations = records(), records()
-	set.Spec.Overrides = []v1.MemberOverride{{Name: "large", Ordinals: []v1.OrdinalRange{{First: 1}}, Annotations: map[string]string{v1.InPlaceAnnotation: "{}", "by": "override"}}}
+	set.Spec.Overrides = []v1.MemberOverride{
+		{Name: "large", Ordinals: []v1.OrdinalRange{{First: 1}}, Annotations: map[string]string{v1.InPlaceAnnotation: "{}", "by": "override"}}}
 	before := set.DeepCopy()
 	overrides := OverridesOf(set)
 	for ordinal, want := range map[int]map[string]string{
@@ -49,7 +50,8 @@ func TestPodsAndClaimsGetNoRecordsFromTemplates(t *testing.T) {
 		if err != nil || !maps.Equal(pod.Annotations, want) {
 			t.Errorf("the pod of member %d has annotations %v, %v, want %v", ordinal, pod.Annotations, err, want)
 		}
-		for what, claim := range map[string]map[string]string{"Claims": Claims(set, ordinal)[0].Annotations, "Claim": Claim(set, 0, ordinal).Annotations} {
+		for what, claim := range map[string]map[string]string{
+			"Claims": Claims(set, ordinal)[0].Annotations, "Claim": Claim(set, 0, ordinal).Annotations} {
 			if !maps.Equal(claim, map[string]string{"note": "x"}) {
 				t.Errorf("the claim of member %d by %s has annotations %v, want the note only", ordinal, what, claim)
 			}

@@ -19,7 +19,8 @@ import (
 
 func TestTheLastActionOfEachSortIsKept(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 4}}
-	all := []v1.UserActionType{v1.RestartUserAction, v1.ReplaceUserAction, v1.PromoteUserAction, v1.AbortUserAction, v1.ReplaceLostUserAction, v1.EvaluateUserAction, v1.PromoteAllUserAction}
+	all := []v1.UserActionType{v1.RestartUserAction, v1.ReplaceUserAction, v1.PromoteUserAction, v1.AbortUserAction, v1.ReplaceLostUserAction,
+		v1.EvaluateUserAction, v1.PromoteAllUserAction}
 	for _, user := range []string{"ann", "bob"} {
 		for _, action := range all {
 			NoteUserAction(set, v1.UserAction{Action: action, User: user})
@@ -29,7 +30,8 @@ func TestTheLastActionOfEachSortIsKept(t *testing.T) {
 	for _, a := range set.Status.UserActions {
 		got = append(got, fmt.Sprintf("%s %s %d", a.Action, a.User, a.Generation))
 	}
-	want := []string{"Abort bob 4", "Evaluate bob 4", "Promote bob 4", "PromoteAll bob 4", "Replace bob 4", "ReplaceLost bob 4", "Restart bob 4"}
+	want := []string{
+		"Abort bob 4", "Evaluate bob 4", "Promote bob 4", "PromoteAll bob 4", "Replace bob 4", "ReplaceLost bob 4", "Restart bob 4"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the status has %q, want %q", got, want)
 	}
@@ -61,17 +63,22 @@ func TestNamesOfUsersAreBounded(t *testing.T) {
 func TestActionsAreDescribed(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	for want, a := range map[string]v1.UserAction{
-		"ann promoted step 2 of the update to web-b":                                     {Action: v1.PromoteUserAction, Step: 2, Revision: "web-b"},
-		"ann promoted all steps of the update to web-b":                                  {Action: v1.PromoteAllUserAction, Revision: "web-b"},
-		"ann aborted the update to web-b":                                                {Action: v1.AbortUserAction, Revision: "web-b"},
-		"ann restarted the set with the update to web-b":                                 {Action: v1.RestartUserAction, Revision: "web-b", Generation: 3},
-		"ann restarted the set (generation 3)":                                           {Action: v1.RestartUserAction, Generation: 3},
-		"ann requested the replacement of web-0 to web-2, web-5, web-7, others":          {Action: v1.ReplaceUserAction, Ordinals: []v1.OrdinalRange{{First: 0, Last: new(int32(2))}, {First: 5}, {First: 7}, {First: 9}}},
-		"ann reported node n1 as lost and requested the replacement of web-1":            {Action: v1.ReplaceLostUserAction, LostNode: "n1", Ordinals: []v1.OrdinalRange{{First: 1}}},
-		"ann released the stopped evaluation":                                            {Action: v1.EvaluateUserAction},
-		"ann requested Dance":                                                            {Action: "Dance"},
-		`"bob aborted the update to web-b at noon; ann" released the stopped evaluation`: {Action: v1.EvaluateUserAction, User: "bob aborted the update to web-b at noon; ann"},
-		`"eve\n\u202e" released the stopped evaluation`:                                  {Action: v1.EvaluateUserAction, User: "eve\n\u202e"},
+		"ann promoted step 2 of the update to web-b": {
+			Action: v1.PromoteUserAction, Step: 2, Revision: "web-b"},
+		"ann promoted all steps of the update to web-b": {Action: v1.PromoteAllUserAction, Revision: "web-b"},
+		"ann aborted the update to web-b":               {Action: v1.AbortUserAction, Revision: "web-b"},
+		"ann restarted the set with the update to web-b": {
+			Action: v1.RestartUserAction, Revision: "web-b", Generation: 3},
+		"ann restarted the set (generation 3)": {Action: v1.RestartUserAction, Generation: 3},
+		"ann requested the replacement of web-0 to web-2, web-5, web-7, others": {
+			Action: v1.ReplaceUserAction, Ordinals: []v1.OrdinalRange{{First: 0, Last: new(int32(2))}, {First: 5}, {First: 7}, {First: 9}}},
+		"ann reported node n1 as lost and requested the replacement of web-1": {
+			Action: v1.ReplaceLostUserAction, LostNode: "n1", Ordinals: []v1.OrdinalRange{{First: 1}}},
+		"ann released the stopped evaluation": {Action: v1.EvaluateUserAction},
+		"ann requested Dance":                 {Action: "Dance"},
+		`"bob aborted the update to web-b at noon; ann" released the stopped evaluation`: {
+			Action: v1.EvaluateUserAction, User: "bob aborted the update to web-b at noon; ann"},
+		`"eve\n\u202e" released the stopped evaluation`: {Action: v1.EvaluateUserAction, User: "eve\n\u202e"},
 	} {
 		if a.Time = at; a.User == "" {
 			a.User = "ann"

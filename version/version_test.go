@@ -14,7 +14,8 @@ import (
 func TestABuildWithoutAStampSaysWhatGoNoted(t *testing.T) {
 	settings := func(modified string) []debug.BuildSetting {
 		return []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-05-01T00:00:00Z"}, {Key: "vcs.modified", Value: modified},
+			{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"}, {Key: "vcs.time", Value: "2026-05-01T00:00:00Z"},
+			{Key: "vcs.modified", Value: modified},
 		}
 	}
 	const commit, date = "0123456789abcdef0123456789abcdef01234567", "2026-05-01T00:00:00Z"
@@ -23,11 +24,12 @@ func TestABuildWithoutAStampSaysWhatGoNoted(t *testing.T) {
 		settings []debug.BuildSetting
 		want     Info
 	}{
-		"a clean work tree":           {"(devel)", settings("false"), Info{"0123456789ab", commit, date}},
-		"a changed work tree":         {"(devel)", settings("true"), Info{"0123456789ab-dirty", commit, date}},
-		"a work tree that go counted": {"v0.1.1-0.20260501000000-0123456789ab", settings("false"), Info{"v0.1.1-0.20260501000000-0123456789ab", commit, date}},
-		"go install of a version":     {"v0.3.0", nil, Info{"v0.3.0", "", ""}},
-		"nothing noted":               {"(devel)", nil, Info{}},
+		"a clean work tree":   {"(devel)", settings("false"), Info{"0123456789ab", commit, date}},
+		"a changed work tree": {"(devel)", settings("true"), Info{"0123456789ab-dirty", commit, date}},
+		"a work tree that go counted": {
+			"v0.1.1-0.20260501000000-0123456789ab", settings("false"), Info{"v0.1.1-0.20260501000000-0123456789ab", commit, date}},
+		"go install of a version": {"v0.3.0", nil, Info{"v0.3.0", "", ""}},
+		"nothing noted":           {"(devel)", nil, Info{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,8 +45,9 @@ func TestTextNamesWhatIsUnknown(t *testing.T) {
 		info Info
 		want string
 	}{
-		"a release": {Info{"v0.3.0", "0123abcd", "2026-05-01T00:00:00Z"}, "kubectl sts v0.3.0\n  commit      0123abcd\n  date        2026-05-01T00:00:00Z\n  Kubernetes  1.34 to 1.37\n"},
-		"nothing":   {Info{}, "kubectl sts unknown\n  commit      unknown\n  date        unknown\n  Kubernetes  1.34 to 1.37\n"},
+		"a release": {Info{"v0.3.0", "0123abcd", "2026-05-01T00:00:00Z"},
+			"kubectl sts v0.3.0\n  commit      0123abcd\n  date        2026-05-01T00:00:00Z\n  Kubernetes  1.34 to 1.37\n"},
+		"nothing": {Info{}, "kubectl sts unknown\n  commit      unknown\n  date        unknown\n  Kubernetes  1.34 to 1.37\n"},
 	}
 	for name, tc := range cases {
 		if got := tc.info.Text("kubectl sts"); got != tc.want {
@@ -83,7 +86,8 @@ func TestTheMakefileStampsThisPackage(t *testing.T) {
 		t.Skipf("make stamp: %v: %s", err, stamp)
 	}
 	program := filepath.Join(t.TempDir(), "stamped.test")
-	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "-ldflags", strings.TrimSpace(string(stamp)), ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "-ldflags", strings.TrimSpace(string(stamp)),
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("building with %s: %v: %s", stamp, err, out)
 	}
 	out, err := exec.CommandContext(t.Context(), program, "-test.run=^TestShow$", "-test.v").CombinedOutput()

@@ -42,20 +42,24 @@ func TestTheWindowFollowsTheHost(t *testing.T) {
 		"it grows no further than it may":         {func(h *host) { repeat(20, func() { h.answers(time.Millisecond, nil) }) }, 256},
 		"a refusal is an answer like another":     {func(h *host) { h.answers(5*time.Millisecond, forbidden) }, 32},
 		"it halves once for a window full of 429": {func(h *host) { h.answers(5*time.Millisecond, apierrors.NewTooManyRequests("busy", 1)) }, 8},
-		"it halves when the host is unavailable":  {func(h *host) { h.answers(5*time.Millisecond, apierrors.NewServiceUnavailable("starting")) }, 8},
+		"it halves when the host is unavailable": {
+			func(h *host) { h.answers(5*time.Millisecond, apierrors.NewServiceUnavailable("starting")) }, 8},
 		"it halves when the host does not answer": {func(h *host) { h.answers(30*time.Second, context.DeadlineExceeded) }, 8},
 		"it halves when the host says 504":        {func(h *host) { h.answers(time.Second, apierrors.NewTimeoutError("slow", 1)) }, 8},
 		"it shrinks no further than it may": {func(h *host) {
 			repeat(20, func() { h.answers(time.Millisecond, apierrors.NewTooManyRequests("busy", 1)) })
 		}, 4},
-		"it halves when answers have become slow":        {func(h *host) { h.answers(5*time.Millisecond, nil); h.answers(600*time.Millisecond, nil) }, 16},
-		"it stays when answers are neither fast nor not": {func(h *host) { h.answers(5*time.Millisecond, nil); h.answers(200*time.Millisecond, nil) }, 32},
+		"it halves when answers have become slow": {
+			func(h *host) { h.answers(5*time.Millisecond, nil); h.answers(600*time.Millisecond, nil) }, 16},
+		"it stays when answers are neither fast nor not": {
+			func(h *host) { h.answers(5*time.Millisecond, nil); h.answers(200*time.Millisecond, nil) }, 32},
 		"after it was halved it grows by a quarter": {func(h *host) {
 			h.answers(5*time.Millisecond, apierrors.NewTooManyRequests("busy", 1))
 			h.answers(5*time.Millisecond, nil)
 		}, 10},
-		"a host that always takes long, for its webhooks, is not slow": {func(h *host) { repeat(3, func() { h.answers(700*time.Millisecond, nil) }) }, 128},
-		"what takes longer than the patience says nothing":             {func(h *host) { repeat(3, func() { h.answers(10*time.Second, nil) }) }, 16},
+		"a host that always takes long, for its webhooks, is not slow": {
+			func(h *host) { repeat(3, func() { h.answers(700*time.Millisecond, nil) }) }, 128},
+		"what takes longer than the patience says nothing": {func(h *host) { repeat(3, func() { h.answers(10*time.Second, nil) }) }, 16},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			h := newHost(4, 16, 256)

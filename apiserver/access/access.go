@@ -50,7 +50,8 @@ func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *
 		return fmt.Errorf("preparing authorization: %w", err)
 	}
 	generic.Authorization.Authorizer, err = union.New(
-		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-groups", Authorizer: authorizerfactory.NewPrivilegedGroups(given.AlwaysAllowGroups...)},
+		union.NamedAuthorizer{
+			AuthorizerName: "kubernetes.io/always-allow-groups", Authorizer: authorizerfactory.NewPrivilegedGroups(given.AlwaysAllowGroups...)},
 		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-paths", Authorizer: paths},
 		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/webhook", Authorizer: delegated},
 	)

@@ -82,7 +82,8 @@ func (g *gatekeeper) guardedBy(t *testing.T) (choose func(*apiserver.Options), c
 		chosen.Authentication.SkipInClusterLookup = true
 	}
 	return choose, func(c *apiserver.Config) {
-		if err := errors.Join(access.ApplyAuthentication(chosen.Authentication, &c.Generic.Config), access.ApplyAuthorization(chosen.Authorization, &c.Generic.Config)); err != nil {
+		if err := errors.Join(access.ApplyAuthentication(chosen.Authentication, &c.Generic.Config),
+			access.ApplyAuthorization(chosen.Authorization, &c.Generic.Config)); err != nil {
 			t.Fatalf("preparing access: %v", err)
 		}
 	}
@@ -114,19 +115,20 @@ func TestReasonsAreForThoseWhoMaySeeThem(t *testing.T) {
 	})
 
 	tests := map[string]struct{ token, path, want, not string }{
-		"anonymous callers learn which check fails, and no reason":   {"", "/readyz", "[-]host failed: reason withheld", secret},
-		"asking for more words does not give the reason":             {"", "/readyz?verbose", "[-]host failed: reason withheld", secret},
-		"a single check is not for anonymous callers":                {"", "/readyz/host", "401 ", secret},
-		"nor is one of the older paths":                              {"", "/healthz/etcd", "401 ", secret},
-		"nor one that is not there":                                  {"", "/livez/x", "401 ", secret},
-		"nor what the controller lacks":                              {"", "/healthz/controller", "401 ", secret},
-		"who has a name and no right learns no reason":               {"tenant", "/readyz/host", "403 ", secret},
-		"who has a name and no right learns which check fails":       {"tenant", "/readyz", "[-]host failed: reason withheld", secret},
-		"whom the host permits the path learns the reason":           {"monitoring", "/readyz/host", secret, "403"},
-		"administrators learn the reason without asking the host":    {"administrator", "/readyz/host", secret, "403"},
-		"a path with dots is no way round the rule":                  {"", "/readyz/../readyz/host", "401 ", secret},
-		"nor is a second slash":                                      {"", "/readyz//host", "401 ", secret},
-		"a name of a check in the query does not give its reason":    {"", "/readyz?exclude=etcd&verbose", "[-]host failed: reason withheld", secret},
+		"anonymous callers learn which check fails, and no reason": {"", "/readyz", "[-]host failed: reason withheld", secret},
+		"asking for more words does not give the reason":           {"", "/readyz?verbose", "[-]host failed: reason withheld", secret},
+		"a single check is not for anonymous callers":              {"", "/readyz/host", "401 ", secret},
+		"nor is one of the older paths":                            {"", "/healthz/etcd", "401 ", secret},
+		"nor one that is not there":                                {"", "/livez/x", "401 ", secret},
+		"nor what the controller lacks":                            {"", "/healthz/controller", "401 ", secret},
+		"who has a name and no right learns no reason":             {"tenant", "/readyz/host", "403 ", secret},
+		"who has a name and no right learns which check fails":     {"tenant", "/readyz", "[-]host failed: reason withheld", secret},
+		"whom the host permits the path learns the reason":         {"monitoring", "/readyz/host", secret, "403"},
+		"administrators learn the reason without asking the host":  {"administrator", "/readyz/host", secret, "403"},
+		"a path with dots is no way round the rule":                {"", "/readyz/../readyz/host", "401 ", secret},
+		"nor is a second slash":                                    {"", "/readyz//host", "401 ", secret},
+		"a name of a check in the query does not give its reason": {
+			"", "/readyz?exclude=etcd&verbose", "[-]host failed: reason withheld", secret},
 		"whether the server lives is for everybody and needs nobody": {"", "/livez", "200 ok", secret},
 	}
 	for sentence, test := range tests {

@@ -40,12 +40,14 @@ func TestManyCallersDoNotMakeOthersWaitForAccessReviews(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range accounts {
 		asking.Go(func() {
-			caller := authorizer.AttributesRecord{User: &user.DefaultInfo{Name: fmt.Sprintf("system:serviceaccount:a:%d", i)}, Verb: "get", ResourceRequest: true}
+			caller := authorizer.AttributesRecord{
+				User: &user.DefaultInfo{Name: fmt.Sprintf("system:serviceaccount:a:%d", i)}, Verb: "get", ResourceRequest: true}
 			if _, _, err := config.Authorization.Authorizer.Authorize(t.Context(), caller); err != nil {
 				t.Errorf("asking for %s: %v", caller.User.GetName(), err)
 			}
 		})
 	}
 	asking.Wait()
-	t.Logf("%d access reviews for %d service accounts took %s; 200 a second after 400 would take 3s", g.reviews.Load(), accounts, time.Since(begun).Round(time.Millisecond))
+	t.Logf("%d access reviews for %d service accounts took %s; 200 a second after 400 would take 3s", g.reviews.Load(), accounts,
+		time.Since(begun).Round(time.Millisecond))
 }

@@ -33,7 +33,8 @@ func NewOptions() *options.AdmissionOptions {
 	resourcequota.Register(admissionOptions.Plugins)
 	// The first decorator is the innermost, so that the metrics of the plugin count once.
 	admissionOptions.Decorators = append(admission.Decorators{admission.DecoratorFunc(DecorateQuota)}, admissionOptions.Decorators...)
-	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, reclaimPluginName, objectsPluginName, resourcequota.PluginName)
+	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, reclaimPluginName, objectsPluginName,
+		resourcequota.PluginName)
 	return admissionOptions
 }
 

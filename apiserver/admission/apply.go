@@ -21,7 +21,8 @@ import (
 // Apply makes the server follow the host's namespaces, policies,
 // webhooks, quotas and flow schemas. own is the namespace of the host that is the server's, and objects are those
 // in which the controller makes supporting objects.
-func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig, host *hostcluster.Host,
+func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig,
+	host *hostcluster.Host,
 	policies *Policies, own string, objects identity.ObjectNamespaces,
 ) error {
 	generic.ClientConfig = rest.CopyConfig(host.Config)
@@ -35,7 +36,8 @@ func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, ge
 		return fmt.Errorf("preparing priority and fairness: %w", err)
 	}
 	if err := given.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.Client, dynamicClient,
-		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies, objectInitializer{host, own, objects}); err != nil {
+		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies,
+		objectInitializer{host, own, objects}); err != nil {
 		return fmt.Errorf("preparing admission: %w", err)
 	}
 	return policies.addTo(&generic.Config)

@@ -96,7 +96,8 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 	}
 	old, _ := request.GetOldObject().(*v1.StatefulSet)
 	path := field.NewPath("spec", "objectTemplates")
-	review := &objectReview{plugin: p, request: request, allowed: map[askedRight]bool{}, resources: map[schema.GroupVersionKind][]metav1.APIResource{}}
+	review := &objectReview{
+		plugin: p, request: request, allowed: map[askedRight]bool{}, resources: map[schema.GroupVersionKind][]metav1.APIResource{}}
 	if old != nil {
 		for _, status := range identity.AddedRemovals(&set.Status, &old.Status) {
 			if err := review.removed(ctx, set, old, status, path); err != nil {
@@ -112,7 +113,8 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 		return forbidden(request, path, "not in namespace %q, which is that of this server", p.own)
 	}
 	if !p.namespaces.Has(request.GetNamespace()) {
-		return forbidden(request, path, "%s; create the set in one of them, or have an operator list the namespace", p.namespaces.Excluded(request.GetNamespace()))
+		return forbidden(request, path, "%s; create the set in one of them, or have an operator list the namespace",
+			p.namespaces.Excluded(request.GetNamespace()))
 	}
 	objects, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
@@ -250,7 +252,8 @@ func remedy(resource schema.GroupResource, verb string) string {
 		folder = "objects-delete/"
 	}
 	switch resource {
-	case schema.GroupResource{Resource: "configmaps"}, schema.GroupResource{Resource: "secrets"}, schema.GroupResource{Resource: "services"}, schema.GroupResource{Group: "batch", Resource: "jobs"}:
+	case schema.GroupResource{Resource: "configmaps"}, schema.GroupResource{Resource: "secrets"}, schema.GroupResource{Resource: "services"},
+		schema.GroupResource{Group: "batch", Resource: "jobs"}:
 		return "apply artifacts/" + folder + resource.Resource
 	default:
 		return "label a ClusterRole that allows it " + controllerRoleLabel + "=true"

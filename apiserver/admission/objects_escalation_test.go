@@ -25,10 +25,14 @@ func rightful() map[string]func(resource string) bool {
 		"maps":    only("configmaps"),
 		"secrets": only("secrets"),
 		// As the host's role admin, which may give roles that it has itself.
-		"admin": only("configmaps", "secrets", "services", "serviceaccounts", "pods", "persistentvolumeclaims", "endpoints", "events", "replicationcontrollers", "deployments.apps",
-			"statefulsets.apps", "replicasets.apps", "daemonsets.apps", "jobs.batch", "cronjobs.batch", "poddisruptionbudgets.policy", "networkpolicies.networking.k8s.io", "ingresses.networking.k8s.io",
-			"horizontalpodautoscalers.autoscaling", "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io", "localsubjectaccessreviews.authorization.k8s.io",
-			"statefulsets.apps.statefulset.dev", "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io", "rolebindings.authorization.openshift.io"),
+		"admin": only("configmaps", "secrets", "services", "serviceaccounts", "pods", "persistentvolumeclaims", "endpoints", "events",
+			"replicationcontrollers", "deployments.apps",
+			"statefulsets.apps", "replicasets.apps", "daemonsets.apps", "jobs.batch", "cronjobs.batch", "poddisruptionbudgets.policy",
+			"networkpolicies.networking.k8s.io", "ingresses.networking.k8s.io",
+			"horizontalpodautoscalers.autoscaling", "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+			"localsubjectaccessreviews.authorization.k8s.io",
+			"statefulsets.apps.statefulset.dev", "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io",
+			"rolebindings.authorization.openshift.io"),
 		"root": func(string) bool { return true },
 	}
 }
@@ -125,7 +129,8 @@ func TestNobodyGetsObjectsThatTheyMayNotMake(t *testing.T) {
 		if test.want == never {
 			continue
 		}
-		both := strings.Join(slices.DeleteFunc(strings.Fields(test.want), func(name string) bool { return !slices.Contains(strings.Fields(ofOther), name) }), " ")
+		both := strings.Join(
+			slices.DeleteFunc(strings.Fields(test.want), func(name string) bool { return !slices.Contains(strings.Fields(ofOther), name) }), " ")
 		for sentence, write := range map[string]struct {
 			old, set *v1.StatefulSet
 			want     string

@@ -56,7 +56,8 @@ func (h *fakeHost) ResourcesOf(_ context.Context, kind schema.GroupVersionKind) 
 }
 
 func (h *fakeHost) May(_ context.Context, right authorizationv1.ResourceAttributes) (bool, error) {
-	h.asked = append(h.asked, strings.TrimSpace("controller "+right.Verb+" "+schema.GroupResource{Group: right.Group, Resource: right.Resource}.String()+" "+right.Namespace))
+	h.asked = append(h.asked, strings.TrimSpace("controller "+right.Verb+" "+
+		schema.GroupResource{Group: right.Group, Resource: right.Resource}.String()+" "+right.Namespace))
 	if h.silent == silentOnController {
 		return false, errors.New("no answer")
 	}
@@ -69,7 +70,8 @@ func (h *fakeHost) Authorize(_ context.Context, a authorizer.Attributes) (author
 	switch {
 	case h.silent == silentOnUsers:
 		return authorizer.DecisionNoOpinion, "", errors.New("no answer")
-	case a.GetNamespace() == "shop" && a.IsResourceRequest() && a.GetName() == "" && a.GetSubresource() == "" && h.users(a.GetUser().GetName(), right):
+	case a.GetNamespace() == "shop" && a.IsResourceRequest() && a.GetName() == "" && a.GetSubresource() == "" &&
+		h.users(a.GetUser().GetName(), right):
 		return authorizer.DecisionAllow, "", nil
 	default:
 		return authorizer.DecisionNoOpinion, "", nil
@@ -110,7 +112,8 @@ func describing(manifests ...string) *v1.StatefulSet {
 	return settest.Changed(func(set *v1.StatefulSet) {
 		set.Namespace = "shop"
 		for i, manifest := range manifests {
-			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: fmt.Sprintf("t%d", i), Object: runtime.RawExtension{Raw: []byte(manifest)}})
+			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates,
+				v1.ObjectTemplate{Name: fmt.Sprintf("t%d", i), Object: runtime.RawExtension{Raw: []byte(manifest)}})
 		}
 	})
 }
@@ -127,5 +130,6 @@ func asking(name string, set, old *v1.StatefulSet, subresource string, dryRun bo
 	if old != nil {
 		operation, before = admission.Update, old
 	}
-	return admission.NewAttributesRecord(set, before, v1.GroupVersionKind(), set.Namespace, set.Name, v1.SchemeGroupVersion.WithResource("statefulsets"), subresource, operation, nil, dryRun, &user.DefaultInfo{Name: name})
+	return admission.NewAttributesRecord(set, before, v1.GroupVersionKind(), set.Namespace, set.Name,
+		v1.SchemeGroupVersion.WithResource("statefulsets"), subresource, operation, nil, dryRun, &user.DefaultInfo{Name: name})
 }

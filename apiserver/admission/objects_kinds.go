@@ -24,15 +24,18 @@ func (r *objectReview) resource(ctx context.Context, kind schema.GroupVersionKin
 	at := path.Child("kind")
 	switch {
 	case len(served) == 0:
-		return schema.GroupVersionResource{}, r.invalid(field.Invalid(at, kind.Kind, "the host cluster does not serve it in version "+kind.GroupVersion().String()))
+		return schema.GroupVersionResource{},
+			r.invalid(field.Invalid(at, kind.Kind, "the host cluster does not serve it in version "+kind.GroupVersion().String()))
 	case len(served) > 1:
-		return schema.GroupVersionResource{}, r.invalid(field.Forbidden(at, fmt.Sprintf("never made by a set: the host cluster serves it as %q and as %q", served[0].Name, served[1].Name)))
+		return schema.GroupVersionResource{}, r.invalid(
+			field.Forbidden(at, fmt.Sprintf("never made by a set: the host cluster serves it as %q and as %q", served[0].Name, served[1].Name)))
 	case !served[0].Namespaced:
 		return schema.GroupVersionResource{}, r.invalid(field.Forbidden(at, "never made by a set: it is in no namespace"))
 	}
 	for _, verb := range keptVerbs() {
 		if !slices.Contains(served[0].Verbs, verb) {
-			return schema.GroupVersionResource{}, r.invalid(field.Forbidden(at, "never made by a set: the host cluster does not let anybody "+verb+" it"))
+			return schema.GroupVersionResource{},
+				r.invalid(field.Forbidden(at, "never made by a set: the host cluster does not let anybody "+verb+" it"))
 		}
 	}
 	return kind.GroupVersion().WithResource(served[0].Name), nil

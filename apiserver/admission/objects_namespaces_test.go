@@ -30,21 +30,27 @@ func TestObjectsAreDescribedOnlyInTheListedNamespaces(t *testing.T) {
 		err        string
 	}{
 		"in a listed namespace all rights of the controller are asked for there": {namespaces: inside, user: "ann", set: describing(maps),
-			asked: []string{"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
+			asked: []string{
+				"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
 				"controller get configmaps shop", "controller list configmaps shop", "controller watch configmaps shop"}},
 		"in a listed namespace where the controller may not": {namespaces: inside, user: "ann", set: describing(services),
 			err: `the controller may not create "services" in namespace "shop"; apply artifacts/objects/services, and bind ClusterRole statefulset-controller-objects in the namespace to its service account`},
-		"a new set outside":                   {namespaces: elsewhere, user: "ann", set: describing(maps), err: outside, asked: []string{}},
-		"a new template of a set outside":     {namespaces: elsewhere, user: "ann", set: describing(maps, maps), old: describing(maps), err: outside},
-		"another image of a set outside":      {namespaces: elsewhere, user: "ann", set: but(describing(maps), image), old: describing(maps), asked: []string{}},
-		"no template any more, outside":       {namespaces: elsewhere, user: "ann", set: describing(), old: describing(maps), asked: []string{}},
-		"a set without objects outside":       {namespaces: elsewhere, user: "ann", set: describing(), asked: []string{}},
-		"a removed template with deletion":    {namespaces: elsewhere, user: "ann", set: describing(), old: deleting(maps, remove), asked: []string{"discover v1", "ann delete configmaps"}},
-		"the same by one who may not delete":  {namespaces: elsewhere, user: "eve", set: describing(), old: deleting(maps, remove), err: `user "eve" may not delete "configmaps" in namespace "shop"`},
+		"a new set outside": {namespaces: elsewhere, user: "ann", set: describing(maps), err: outside, asked: []string{}},
+		"a new template of a set outside": {
+			namespaces: elsewhere, user: "ann", set: describing(maps, maps), old: describing(maps), err: outside},
+		"another image of a set outside": {
+			namespaces: elsewhere, user: "ann", set: but(describing(maps), image), old: describing(maps), asked: []string{}},
+		"no template any more, outside": {namespaces: elsewhere, user: "ann", set: describing(), old: describing(maps), asked: []string{}},
+		"a set without objects outside": {namespaces: elsewhere, user: "ann", set: describing(), asked: []string{}},
+		"a removed template with deletion": {namespaces: elsewhere, user: "ann", set: describing(), old: deleting(maps, remove),
+			asked: []string{"discover v1", "ann delete configmaps"}},
+		"the same by one who may not delete": {namespaces: elsewhere, user: "eve", set: describing(), old: deleting(maps, remove),
+			err: `user "eve" may not delete "configmaps" in namespace "shop"`},
 		"without the flag, in any namespace ": {user: "ann", set: describing(maps)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			host := &fakeHost{namespaces: test.namespaces, kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services")},
+			host := &fakeHost{
+				namespaces: test.namespaces, kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services")},
 				users:      func(name, _ string) bool { return name == "ann" },
 				controller: func(_, right string) bool { return right != "create services" },
 			}

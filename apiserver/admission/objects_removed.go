@@ -32,7 +32,8 @@ func (r *objectReview) removed(ctx context.Context, set, old *v1.StatefulSet, st
 		return err
 	}
 	if len(served) == 0 {
-		if at := templateNamed(old, status.Name); at >= 0 && equality.Semantic.DeepEqual(old.Spec.ObjectTemplates[at].Retention, status.Retention) {
+		if at := templateNamed(old, status.Name); at >= 0 &&
+			equality.Semantic.DeepEqual(old.Spec.ObjectTemplates[at].Retention, status.Retention) {
 			return nil // the deletion was reviewed with the template, and the kind may never come back
 		}
 		return forbidden(r.request, path, "%sthe host cluster does not serve kind %q in version %s, so it cannot tell who may delete it%s",

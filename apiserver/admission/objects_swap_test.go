@@ -29,12 +29,13 @@ func TestNoPathLeadsToDeletionThatWasNotReviewed(t *testing.T) {
 	var mayDelete atomic.Bool
 	server, _ := startVersionedHost(t).startOn(t, func(config *apiserver.Config) {
 		config.Planner = membersOnly{}
-		config.Generic.Authorization.Authorizer = authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-			if a.GetResource() == "secrets" && a.GetVerb() == "delete" && !mayDelete.Load() {
-				return authorizer.DecisionNoOpinion, "", nil
-			}
-			return authorizer.DecisionAllow, "", nil
-		})
+		config.Generic.Authorization.Authorizer = authorizer.AuthorizerFunc(
+			func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+				if a.GetResource() == "secrets" && a.GetVerb() == "delete" && !mayDelete.Load() {
+					return authorizer.DecisionNoOpinion, "", nil
+				}
+				return authorizer.DecisionAllow, "", nil
+			})
 	})
 	templates := func(kind, retention string) string {
 		return fmt.Sprintf(`[{"name":"auth",%s"object":{"apiVersion":"v1","kind":%q,"metadata":{"name":"$(IDENTITY)-auth"}}}]`, retention, kind)
@@ -80,14 +81,16 @@ func TestNoPathLeadsToDeletionThatWasNotReviewed(t *testing.T) {
 		"a swap by merge patch is refused in a dry run": {http.MethodPatch, "web", merge, patch, "All", refused},
 		"a swap by JSON patch is refused": {http.MethodPatch, "web", "application/json-patch+json",
 			`[{"op":"replace","path":"/spec/objectTemplates","value":` + swapped + `}]`, "", refused},
-		"a swap by apply is refused":                           {http.MethodPatch, "web", "application/apply-patch+yaml", string(text), "", refused},
+		"a swap by apply is refused": {
+			http.MethodPatch, "web", "application/apply-patch+yaml", string(text), "", refused},
 		"a swap in a proposal for a plan changes nothing":      {http.MethodPost, "web/plan", plain, string(text), "", "no plan"},
 		"a swap in a status changes nothing":                   {http.MethodPatch, "web/status", merge, patch, "", ""},
 		"a swap in a scale changes nothing":                    {http.MethodPatch, "web/scale", merge, patch, "", ""},
 		"a removed template in a written spec changes nothing": {http.MethodPatch, "web", merge, status, "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if err := send(test.verb, test.path, test.kind, test.body, test.dryRun); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			if err := send(test.verb, test.path, test.kind, test.body, test.dryRun); (err == nil) != (test.want == "") ||
+				err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want %q", err, test.want)
 			}
 			found, err := server.Sets().Get(t.Context(), "web", metav1.GetOptions{})
@@ -95,7 +98,8 @@ func TestNoPathLeadsToDeletionThatWasNotReviewed(t *testing.T) {
 				t.Fatalf("reading the set: %v", err)
 			}
 			if removed := identity.RemovedTemplates(&found.Status); len(removed) > 0 || found.Spec.ObjectTemplates[0].Retention != nil {
-				t.Errorf("to be deleted are %v, and the template has %v, want nothing and no retention", removed, found.Spec.ObjectTemplates[0].Retention)
+				t.Errorf("to be deleted are %v, and the template has %v, want nothing and no retention", removed,
+					found.Spec.ObjectTemplates[0].Retention)
 			}
 		})
 	}

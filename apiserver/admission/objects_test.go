@@ -26,7 +26,8 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 	const at = "spec.objectTemplates[0].object: Forbidden: "
 	maps, services, secrets := manifest("v1", "ConfigMap"), manifest("v1", "Service"), manifest("v1", "Secret")
 	jobs, certificates := manifest("batch/v1", "Job"), manifest("cert-manager.io/v1", "Certificate")
-	full := []string{"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
+	full := []string{
+		"discover v1", "ann create configmaps", "ann patch configmaps", "controller create configmaps shop", "controller patch configmaps shop",
 		"controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}
 	for sentence, test := range map[string]struct {
 		user        string
@@ -41,54 +42,78 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 	}{
 		"who may": {user: "ann", set: describing(maps), asked: full},
 		"who may, about one resource of several objects": {user: "ann", set: describing(maps, maps, maps), asked: full},
-		"who may not change what is made":                {user: "eve", set: describing(maps), err: at + `user "eve" may not patch "configmaps" in namespace "shop"`, code: 403},
-		"who may not make it":                            {user: "eve", set: describing(secrets), err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
-		"who may not make it, in a dry run":              {user: "eve", set: describing(secrets), dryRun: true, err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
-		"who may not make the second":                    {user: "ann", set: describing(maps, secrets), err: `spec.objectTemplates[1].object: Forbidden: user "ann" may not create "secrets" in namespace "shop"`, code: 403},
-		"who may not read what is made":                  {user: "ann", set: reading(maps), err: at + `user "ann" may not get "configmaps" in namespace "shop"`, code: 403},
-		"who may read what is made": {user: "bea", set: reading(maps), asked: []string{"discover v1", "bea create configmaps", "bea patch configmaps", "bea get configmaps", "controller create configmaps shop",
+		"who may not change what is made": {
+			user: "eve", set: describing(maps), err: at + `user "eve" may not patch "configmaps" in namespace "shop"`, code: 403},
+		"who may not make it": {
+			user: "eve", set: describing(secrets), err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
+		"who may not make it, in a dry run": {
+			user: "eve", set: describing(secrets), dryRun: true, err: at + `user "eve" may not create "secrets" in namespace "shop"`, code: 403},
+		"who may not make the second": {user: "ann", set: describing(maps, secrets),
+			err: `spec.objectTemplates[1].object: Forbidden: user "ann" may not create "secrets" in namespace "shop"`, code: 403},
+		"who may not read what is made": {
+			user: "ann", set: reading(maps), err: at + `user "ann" may not get "configmaps" in namespace "shop"`, code: 403},
+		"who may read what is made": {user: "bea", set: reading(maps), asked: []string{
+			"discover v1", "bea create configmaps", "bea patch configmaps", "bea get configmaps", "controller create configmaps shop",
 			"controller patch configmaps shop", "controller get configmaps shop", "controller list configmaps", "controller watch configmaps"}},
-		"who may not delete what is made, and would have it deleted": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
+		"who may not delete what is made, and would have it deleted": {
+			user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"who may not delete what would go with the set": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType}),
+		"who may not delete what would go with the set": {
+			user: "ann", set: deleting(maps, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
 		"who may delete what is made": {user: "del", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
-			asked: []string{"discover v1", "del create configmaps", "del patch configmaps", "del delete configmaps", "controller create configmaps shop", "controller patch configmaps shop",
+			asked: []string{"discover v1", "del create configmaps", "del patch configmaps", "del delete configmaps",
+				"controller create configmaps shop", "controller patch configmaps shop",
 				"controller get configmaps shop", "controller list configmaps", "controller watch configmaps", "controller delete configmaps shop"}},
-		"what the controller does not delete itself": {user: "root", set: deleting(secrets, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType})},
-		"what the controller may not delete": {user: "root", set: deleting(secrets, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
+		"what the controller does not delete itself": {
+			user: "root", set: deleting(secrets, v1.ObjectRetention{WhenDeleted: v1.DeleteObjectRetentionPolicyType})},
+		"what the controller may not delete": {
+			user: "root", set: deleting(secrets, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}),
 			err: at + `the controller may not delete "secrets"; apply artifacts/objects-delete/secrets`, code: 403},
-		"what is deleted from now on": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}), old: describing(maps),
+		"what is deleted from now on": {
+			user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType}), old: describing(maps),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"what is deleted sooner": {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(1))}),
+		"what is deleted sooner": {
+			user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(1))}),
 			old: deleting(maps, v1.ObjectRetention{WhenScaled: v1.DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(60))}),
 			err: at + `user "ann" may not delete "configmaps" in namespace "shop"`, code: 403},
-		"what is kept with other words":           {user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.RetainObjectRetentionPolicyType}), asked: full},
-		"what the controller may not":             {user: "ann", set: describing(services), err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
-		"what the controller may not, of a group": {user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
+		"what is kept with other words": {
+			user: "ann", set: deleting(maps, v1.ObjectRetention{WhenScaled: v1.RetainObjectRetentionPolicyType}), asked: full},
+		"what the controller may not": {user: "ann", set: describing(services),
+			err: at + `the controller may not create "services"; apply artifacts/objects/services`, code: 403},
+		"what the controller may not, of a group": {
+			user: "root", set: describing(jobs), err: at + `the controller may not create "jobs.batch"; apply artifacts/objects/jobs`, code: 403},
 		"what the controller may not, of others": {user: "root", set: describing(certificates),
 			err: at + `the controller may not create "certificates.cert-manager.io"; label a ClusterRole that allows it apps.statefulset.dev/aggregate-to-controller=true`, code: 403},
-		"what would be in the server's own namespace": {user: "root", set: but(describing(maps), func(s *v1.StatefulSet) { s.Namespace = "system" }),
+		"what would be in the server's own namespace": {
+			user: "root", set: but(describing(maps), func(s *v1.StatefulSet) { s.Namespace = "system" }),
 			err: `spec.objectTemplates: Forbidden: not in namespace "system", which is that of this server`, code: 403},
-		"a host that is silent about users":          {user: "ann", silent: silentOnUsers, set: describing(maps), err: "spec.objectTemplates[0].object: the host cluster does not say whether it is allowed: no answer", code: 503},
-		"a host that is silent about the controller": {user: "ann", silent: silentOnController, set: describing(maps), err: "no answer", code: 503},
-		"a host that is silent about kinds":          {user: "ann", silent: silentOnKinds, set: describing(maps), err: "no answer", code: 503},
-		"a manifest with a second kind that only some readers see": {user: "ann", set: describing(`{"apiVersion":"v1","kind":"Secret","Kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-x"}}`),
+		"a host that is silent about users": {user: "ann", silent: silentOnUsers, set: describing(maps),
+			err: "spec.objectTemplates[0].object: the host cluster does not say whether it is allowed: no answer", code: 503},
+		"a host that is silent about the controller": {
+			user: "ann", silent: silentOnController, set: describing(maps), err: "no answer", code: 503},
+		"a host that is silent about kinds": {user: "ann", silent: silentOnKinds, set: describing(maps), err: "no answer", code: 503},
+		"a manifest with a second kind that only some readers see": {
+			user: "ann", set: describing(`{"apiVersion":"v1","kind":"Secret","Kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-x"}}`),
 			err: at + `user "ann" may not create "secrets" in namespace "shop"`, code: 403},
 
-		"nobody about a set without objects":      {user: "eve", set: describing(), nothing: true},
-		"nobody about what was there":             {user: "eve", set: describing(maps, secrets), old: describing(maps, secrets), nothing: true},
-		"nobody about another order of fields":    {user: "eve", set: describing(`{"metadata":{"name":"$(IDENTITY)-x"}, "kind":"ConfigMap","apiVersion":"v1"}`), old: describing(maps), nothing: true},
+		"nobody about a set without objects": {user: "eve", set: describing(), nothing: true},
+		"nobody about what was there":        {user: "eve", set: describing(maps, secrets), old: describing(maps, secrets), nothing: true},
+		"nobody about another order of fields": {user: "eve",
+			set: describing(`{"metadata":{"name":"$(IDENTITY)-x"}, "kind":"ConfigMap","apiVersion":"v1"}`), old: describing(maps), nothing: true},
 		"nobody about objects that are taken out": {user: "eve", set: describing(maps), old: describing(maps, secrets), nothing: true},
 		"nobody about a status":                   {user: "eve", set: describing(maps), subresource: "status", nothing: true},
 		"who adds one, about that one":            {user: "ann", set: describing(secrets, maps), old: describing(secrets), asked: full},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := &fakeHost{silent: test.silent,
-				kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services"), served("v1", "Secret", "secrets"), served("batch/v1", "Job", "jobs"), served("cert-manager.io/v1", "Certificate", "certificates")},
+				kinds: []metav1.APIResource{served("v1", "ConfigMap", "configmaps"), served("v1", "Service", "services"),
+					served("v1", "Secret", "secrets"), served("batch/v1", "Job", "jobs"), served("cert-manager.io/v1", "Certificate", "certificates")},
 				users: func(name, right string) bool {
-					may := map[string][]string{"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"},
-						"bea": {"create configmaps", "patch configmaps", "get configmaps"}, "del": {"create configmaps", "patch configmaps", "delete configmaps"}}
+					may := map[string][]string{
+						"ann": {"create configmaps", "patch configmaps", "create services", "patch services"}, "eve": {"create configmaps"},
+						"bea": {"create configmaps", "patch configmaps", "get configmaps"},
+						"del": {"create configmaps", "patch configmaps", "delete configmaps"}}
 					return name == "root" || slices.Contains(may[name], right)
 				},
 				controller: func(_, right string) bool {
@@ -215,7 +240,8 @@ func made(t *testing.T, set *v1.StatefulSet) string {
 // TestReviewsComeAfterWhatChangesSets looks at the order in which plugins are called.
 func TestReviewsComeAfterWhatChangesSets(t *testing.T) {
 	order := NewOptions().RecommendedPluginOrder
-	if webhooks, ours := slices.Index(order, mutatingwebhook.PluginName), slices.Index(order, objectsPluginName); webhooks < 0 || ours < webhooks {
+	if webhooks, ours := slices.Index(order, mutatingwebhook.PluginName), slices.Index(order, objectsPluginName); webhooks < 0 ||
+		ours < webhooks {
 		t.Errorf("the plugins are %q, want %s after %s", order, objectsPluginName, mutatingwebhook.PluginName)
 	}
 	if p := (&fakeHost{}).plugin(t); !p.Handles(admission.Create) || !p.Handles(admission.Update) {
@@ -240,10 +266,13 @@ func TestKindsAreThoseThatCanBeFollowed(t *testing.T) {
 		kinds []metav1.APIResource
 		err   string
 	}{
-		"as all others":         {kinds: with(func(*metav1.APIResource) {})},
-		"not at all":            {err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
-		"in another version":    {kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
-		"of another group":      {kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
+		"as all others": {kinds: with(func(*metav1.APIResource) {})},
+		"not at all": {
+			err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
+		"in another version": {
+			kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
+		"of another group": {
+			kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
 		"in no namespace":       {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is in no namespace"},
 		"and cannot be listed":  {kinds: without("list"), err: never + "the host cluster does not let anybody list it"},
 		"and cannot be watched": {kinds: without("watch"), err: never + "the host cluster does not let anybody watch it"},
@@ -251,7 +280,8 @@ func TestKindsAreThoseThatCanBeFollowed(t *testing.T) {
 		"and cannot be deleted": {kinds: without("delete"), err: never + "the host cluster does not let anybody delete it"},
 		"and cannot be created": {kinds: without("create"), err: never + "the host cluster does not let anybody create it"},
 		"and cannot be read":    {kinds: without("get"), err: never + "the host cluster does not let anybody get it"},
-		"under two names":       {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...), err: never + `the host cluster serves it as "things" and as "objects"`},
+		"under two names": {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...),
+			err: never + `the host cluster serves it as "things" and as "objects"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			all := func(_, _ string) bool { return true }

@@ -200,7 +200,8 @@ func (p *Policies) begin(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, policyGrace)
 	defer cancel()
 	if !cache.WaitForCacheSync(limited.Done(), p.synced...) && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("The host cluster serves mutating admission policies and does not list them; until it does, no set is written", "waited", policyGrace)
+		klog.FromContext(ctx).Info("The host cluster serves mutating admission policies and does not list them; until it does, no set is written",
+			"waited", policyGrace)
 	}
 	p.applied.Store(true)
 	p.doubts = 0
@@ -223,5 +224,6 @@ func (p *Policies) report(ctx context.Context) {
 		klog.FromContext(ctx).Info("Mutating admission policies of the host cluster are applied to sets")
 		return
 	}
-	klog.FromContext(ctx).Info("Mutating admission policies are not applied to sets: the host cluster does not serve them in version v1, which Kubernetes has from 1.36 on; it is asked again", "every", policyPeriod)
+	klog.FromContext(ctx).Info(
+		"Mutating admission policies are not applied to sets: the host cluster does not serve them in version v1, which Kubernetes has from 1.36 on; it is asked again", "every", policyPeriod)
 }

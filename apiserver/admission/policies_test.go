@@ -88,7 +88,8 @@ func (h *versionedHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1":
 		verbs := metav1.Verbs{"create", "delete", "get", "list", "patch", "watch"}
 		send(w, &metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{
-			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs}, {Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: verbs},
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs},
+			{Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: verbs},
 		}})
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		send(w, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}})
@@ -107,9 +108,11 @@ func send(w http.ResponseWriter, object any) {
 }
 
 func (h *versionedHost) discovery() *metav1.APIResourceList {
-	list := &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "validatingadmissionpolicies"}, {Name: "mutatingwebhookconfigurations"}}}
+	list := &metav1.APIResourceList{
+		APIResources: []metav1.APIResource{{Name: "validatingadmissionpolicies"}, {Name: "mutatingwebhookconfigurations"}}}
 	if h.policies.Load() {
-		list.APIResources = append(list.APIResources, metav1.APIResource{Name: "mutatingadmissionpolicies"}, metav1.APIResource{Name: "mutatingadmissionpolicybindings"})
+		list.APIResources = append(list.APIResources, metav1.APIResource{Name: "mutatingadmissionpolicies"},
+			metav1.APIResource{Name: "mutatingadmissionpolicybindings"})
 	}
 	return list
 }
@@ -128,7 +131,8 @@ func markingPolicy() *admissionregistrationv1.MutatingAdmissionPolicy {
 				NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
 				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
 					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-					Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps.statefulset.dev"}, APIVersions: all, Resources: []string{"statefulsets"}},
+					Rule: admissionregistrationv1.Rule{
+						APIGroups: []string{"apps.statefulset.dev"}, APIVersions: all, Resources: []string{"statefulsets"}},
 				}}},
 			},
 			Mutations: []admissionregistrationv1.Mutation{{
@@ -205,7 +209,8 @@ func TestMutatingPoliciesFollowTheHost(t *testing.T) {
 				look(1)
 			}
 		}, true},
-		{"the host is downgraded: they are gone once it has said so several times", func() { host.policies.Store(false); look(admission.PolicyDoubts) }, false},
+		{"the host is downgraded: they are gone once it has said so several times",
+			func() { host.policies.Store(false); look(admission.PolicyDoubts) }, false},
 		{"the host is upgraded again", func() { host.policies.Store(true); look(1) }, true},
 	}
 	for i, step := range steps {

@@ -50,12 +50,14 @@ func TestWhoHasClaimsDeletedIsAskedFor(t *testing.T) {
 				if test.silent {
 					return authorizer.DecisionNoOpinion, "", errors.New("no answer")
 				}
-				if a.GetUser().GetName() == "ann" && a.GetVerb() == "delete" && a.GetResource() == "persistentvolumeclaims" && a.GetAPIGroup() == "" && a.GetNamespace() == "shop" && a.IsResourceRequest() {
+				if a.GetUser().GetName() == "ann" && a.GetVerb() == "delete" && a.GetResource() == "persistentvolumeclaims" && a.GetAPIGroup() == "" &&
+					a.GetNamespace() == "shop" && a.IsResourceRequest() {
 					return authorizer.DecisionAllow, "", nil
 				}
 				return authorizer.DecisionNoOpinion, "", nil
 			}))
-			request := admission.NewAttributesRecord(test.set, test.old, v1.GroupVersionKind(), "shop", "db", v1.SchemeGroupVersion.WithResource("statefulsets"), test.subresource, admission.Update, nil, false, &user.DefaultInfo{Name: test.user})
+			request := admission.NewAttributesRecord(test.set, test.old, v1.GroupVersionKind(), "shop", "db",
+				v1.SchemeGroupVersion.WithResource("statefulsets"), test.subresource, admission.Update, nil, false, &user.DefaultInfo{Name: test.user})
 			err := p.Validate(t.Context(), request, nil)
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)

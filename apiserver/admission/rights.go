@@ -16,7 +16,8 @@ import (
 
 // userMay asks whether the user of a request may do something to any object of a resource in its
 // namespace. An error is of a host that has not answered.
-func userMay(ctx context.Context, rights authorizer.Authorizer, request admission.Attributes, verb string, resource schema.GroupVersionResource) (bool, error) {
+func userMay(ctx context.Context, rights authorizer.Authorizer, request admission.Attributes, verb string,
+	resource schema.GroupVersionResource) (bool, error) {
 	decision, _, err := rights.Authorize(ctx, authorizer.AttributesRecord{
 		User: request.GetUserInfo(), Verb: verb, Namespace: request.GetNamespace(),
 		APIGroup: resource.Group, APIVersion: resource.Version, Resource: resource.Resource, ResourceRequest: true,

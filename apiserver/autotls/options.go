@@ -52,7 +52,8 @@ func (o *Options) Validate() []error {
 		errs = append(errs, fmt.Errorf("--tls-auto-certificate-lifetime is %s, must be at least %s", o.CertificateLifetime, leastLifetime))
 	}
 	if least := leastAuthorities * o.CertificateLifetime; o.AuthorityLifetime < least {
-		errs = append(errs, fmt.Errorf("--tls-auto-authority-lifetime is %s, must be at least %s, four times --tls-auto-certificate-lifetime", o.AuthorityLifetime, least))
+		errs = append(errs, fmt.Errorf("--tls-auto-authority-lifetime is %s, must be at least %s, four times --tls-auto-certificate-lifetime",
+			o.AuthorityLifetime, least))
 	}
 	return errs
 }

@@ -61,7 +61,8 @@ func (r registrar) read(ctx context.Context) (registration, error) {
 	}
 	found.host = name + "." + namespace + ".svc"
 	if skips, _, _ := unstructured.NestedBool(object.Object, "spec", "insecureSkipTLSVerify"); skips {
-		return registration{}, fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so that the host would believe anybody: remove it", registrationName)
+		return registration{},
+			fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so that the host would believe anybody: remove it", registrationName)
 	}
 	for _, name := range []string{keepAnnotation, certManagerAnnotation} {
 		if _, there := object.GetAnnotations()[name]; there {
@@ -85,7 +86,8 @@ func (r registrar) publish(ctx context.Context, to registration, bundle []byte) 
 	object.SetKind("APIService")
 	object.SetName(registrationName)
 	object.SetUID(to.uid)
-	applied, err := r.client.Resource(apiServices()).Apply(ctx, registrationName, object, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	applied, err := r.client.Resource(apiServices()).Apply(ctx, registrationName, object,
+		metav1.ApplyOptions{FieldManager: manager, Force: true})
 	if err != nil {
 		return fmt.Errorf("writing spec.caBundle of APIService %s: %w", registrationName, err)
 	}

@@ -50,18 +50,22 @@ func TestWhichAuthoritiesAreWanted(t *testing.T) {
 		"a successor is due then": {
 			held: []issuer.Authority{first}, after: 60 * day, trusted: []issuer.Authority{first}, signer: first, due: true, look: 60 * day},
 		"a successor does not sign before it has settled": {
-			held: []issuer.Authority{first, second}, after: 60 * day, trusted: []issuer.Authority{first, second}, signer: first, look: 60*day + settled},
+			held: []issuer.Authority{first, second}, after: 60 * day, trusted: []issuer.Authority{first, second}, signer: first,
+			look: 60*day + settled},
 		"one that was made late in a second does not sign a moment earlier": {
 			held: []issuer.Authority{first, late}, after: 60*day + settled - 200*time.Millisecond,
 			trusted: []issuer.Authority{first, late}, signer: first, look: 60*day + settled},
 		"it signs when it has settled, and the first is trusted on": {
-			held: []issuer.Authority{first, second}, after: 60*day + settled, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + obsolete},
+			held: []issuer.Authority{first, second}, after: 60*day + settled, trusted: []issuer.Authority{first, second}, signer: second,
+			look: 69*day + obsolete},
 		"the first goes when nothing is valid any more that it has signed": {
 			held: []issuer.Authority{first, second}, after: 69*day + obsolete, trusted: []issuer.Authority{second}, signer: second, look: 120 * day},
 		"it does not go a moment earlier": {
-			held: []issuer.Authority{first, second}, after: 69*day + obsolete - time.Second, trusted: []issuer.Authority{first, second}, signer: second, look: 69*day + obsolete},
+			held: []issuer.Authority{first, second}, after: 69*day + obsolete - time.Second, trusted: []issuer.Authority{first, second},
+			signer: second, look: 69*day + obsolete},
 		"the order in which they are kept does not matter": {
-			held: []issuer.Authority{second, first}, after: 60 * day, trusted: []issuer.Authority{second, first}, signer: first, look: 60*day + settled},
+			held: []issuer.Authority{second, first}, after: 60 * day, trusted: []issuer.Authority{second, first}, signer: first,
+			look: 60*day + settled},
 		"one that is only trusted does not sign, and is trusted as long as a predecessor": {
 			held: []issuer.Authority{foreign, first}, trusted: []issuer.Authority{foreign, first}, signer: first, look: 9*day + obsolete},
 		"one that is only trusted goes, too": {
@@ -69,7 +73,8 @@ func TestWhichAuthoritiesAreWanted(t *testing.T) {
 		"one that has expired is not trusted": {
 			held: []issuer.Authority{short, first}, after: 2 * day, trusted: []issuer.Authority{first}, signer: first, look: 60 * day},
 		"a successor signs at once if the first has expired": {
-			held: []issuer.Authority{made(t, 0, 60*day), second}, after: 60 * day, trusted: []issuer.Authority{second}, signer: second, look: 120 * day},
+			held: []issuer.Authority{made(t, 0, 60*day), second}, after: 60 * day, trusted: []issuer.Authority{second}, signer: second,
+			look: 120 * day},
 	}
 	for sentence, tc := range cases {
 		t.Run(sentence, func(t *testing.T) {

@@ -51,8 +51,9 @@ func (k kept) isEmpty() bool { return len(k.secret.Data) == 0 }
 func (k keeper) read(ctx context.Context) (kept, error) {
 	secret, err := k.core.Secrets(k.namespace).Get(ctx, secretName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return kept{}, fmt.Errorf("the Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
-			k.namespace, secretName)
+		return kept{},
+			fmt.Errorf("the Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
+				k.namespace, secretName)
 	}
 	if err != nil {
 		return kept{}, fmt.Errorf("reading Secret %s/%s: %w", k.namespace, secretName, err)
@@ -80,7 +81,8 @@ func (k keeper) usable(held kept, now time.Time) error {
 // unusable says what to do about a Secret that is of no use. It is not replaced without
 // being asked for: whoever gave it may have meant something by it.
 func (k keeper) unusable(why string) error {
-	return fmt.Errorf("the Secret %[1]s/%[2]s cannot be used: %[3]s; to have another authority made, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
+	return fmt.Errorf(
+		"the Secret %[1]s/%[2]s cannot be used: %[3]s; to have another authority made, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
 		k.namespace, secretName, why)
 }
 

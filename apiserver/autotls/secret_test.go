@@ -25,7 +25,8 @@ func keeperOf(objects ...runtime.Object) (keeper, *fake.Clientset) {
 }
 
 func secretOf(data map[string][]byte) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: secretName, UID: "one", ResourceVersion: "7"}, Data: data}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: secretName, UID: "one", ResourceVersion: "7"}, Data: data}
 }
 
 // The server may not create the Secret, so whoever reads the message has to.
@@ -37,7 +38,8 @@ func TestASecretThatIsOfNoUseSaysWhatToDo(t *testing.T) {
 		"a missing Secret": {nil, "kubectl --namespace statefulset-system create secret generic statefulset-apiserver-ca"},
 		"a spoiled Secret": {[]runtime.Object{secretOf(map[string][]byte{"ca.crt": []byte("nothing")})},
 			`kubectl --namespace statefulset-system patch secret statefulset-apiserver-ca --type=json --patch='[{"op":"remove","path":"/data"}]'`},
-		"keys without data": {[]runtime.Object{secretOf(map[string][]byte{"ca.crt": nil, "ca.key": nil})}, "patch secret statefulset-apiserver-ca"},
+		"keys without data": {
+			[]runtime.Object{secretOf(map[string][]byte{"ca.crt": nil, "ca.key": nil})}, "patch secret statefulset-apiserver-ca"},
 	} {
 		k, host := keeperOf(tc.objects...)
 		if _, err := k.read(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {

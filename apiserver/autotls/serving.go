@@ -57,7 +57,8 @@ type Certificate struct {
 
 // New prepares a certificate. until is what is served before it is made, and namespace
 // where in the host the authorities are kept.
-func New(o *Options, until dynamiccertificates.CertKeyContentProvider, namespace string, host kubernetes.Interface, objects dynamic.Interface) *Certificate {
+func New(o *Options, until dynamiccertificates.CertKeyContentProvider, namespace string, host kubernetes.Interface,
+	objects dynamic.Interface) *Certificate {
 	return &Certificate{
 		until:     until,
 		schedule:  schedule{certificate: o.CertificateLifetime, authority: o.AuthorityLifetime},
@@ -150,9 +151,10 @@ func (c *Certificate) changes() []cache.SharedIndexInformer {
 		{apiServices(), metav1.NamespaceAll, registrationName},
 		{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, c.keeper.namespace, secretName},
 	} {
-		informer := dynamicinformer.NewFilteredDynamicInformer(c.registrar.client, one.kind, one.namespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
-			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, one.name).String()
-		}).Informer()
+		informer := dynamicinformer.NewFilteredDynamicInformer(c.registrar.client, one.kind, one.namespace, 0, cache.Indexers{},
+			func(o *metav1.ListOptions) {
+				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, one.name).String()
+			}).Informer()
 		// It fails for an informer that has been stopped, and this one has not been started.
 		_, _ = informer.AddEventHandler(handler)
 		informers = append(informers, informer)

@@ -134,7 +134,8 @@ func (c *Certificate) add(ctx context.Context, held kept, all []issuer.Authority
 	if err := c.keeper.write(ctx, held, append(all, made)); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.Certificate.Subject.CommonName, "expires", made.Certificate.NotAfter.Format(time.RFC3339))
+	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.Certificate.Subject.CommonName, "expires",
+		made.Certificate.NotAfter.Format(time.RFC3339))
 	return errAgain
 }
 
@@ -166,7 +167,8 @@ func (c *Certificate) renew(ctx context.Context, host string, signer issuer.Auth
 		return time.Time{}, err
 	}
 	c.serve(leaf{made, host})
-	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.Certificate.Subject.CommonName, "expires", made.Until.UTC().Format(time.RFC3339))
+	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.Certificate.Subject.CommonName, "expires",
+		made.Until.UTC().Format(time.RFC3339))
 	return made.Renewal, nil
 }
 

@@ -31,7 +31,8 @@ const (
 // HoldUntilClientCAs lets no client in before the server knows the authorities of clients. The
 // generic server learns them while it serves already, and tells clients until then that
 // they are unauthorized, which they take for final.
-func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureServingInfo, host kubernetes.Interface, given *options.DelegatingAuthenticationOptions) {
+func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureServingInfo, host kubernetes.Interface,
+	given *options.DelegatingAuthenticationOptions) {
 	known := serving.ClientCA
 	if known == nil || given.SkipInClusterLookup {
 		return

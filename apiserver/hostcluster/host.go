@@ -105,7 +105,8 @@ func readConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		config, err := rest.InClusterConfig()
 		if errors.Is(err, rest.ErrNotInCluster) {
-			return nil, errors.New("no host cluster: --kubeconfig is not set and this process does not run in a cluster; point --kubeconfig at the cluster in which the members shall run")
+			return nil, errors.New(
+				"no host cluster: --kubeconfig is not set and this process does not run in a cluster; point --kubeconfig at the cluster in which the members shall run")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the service account of this pod: %w", err)
@@ -159,7 +160,8 @@ func (h *Host) explain(err error) error {
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("it does not accept the credentials of %s: %w", h.source, err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("it forbids what this server needs: %w; bind the role extension-apiserver-authentication-reader in namespace kube-system", err)
+		return fmt.Errorf(
+			"it forbids what this server needs: %w; bind the role extension-apiserver-authentication-reader in namespace kube-system", err)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("it does not support API aggregation: %w; its kube-apiserver must run with --requestheader-client-ca-file", err)
 	}

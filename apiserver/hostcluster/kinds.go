@@ -22,7 +22,8 @@ func (h *Host) ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	version := kind.GroupVersion()
-	served, err := discovery.ToServerResourcesInterfaceWithContext(h.Client.Discovery()).ServerResourcesForGroupVersionWithContext(ctx, version.String())
+	served, err := discovery.ToServerResourcesInterfaceWithContext(h.Client.Discovery()).ServerResourcesForGroupVersionWithContext(ctx,
+		version.String())
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -35,8 +35,10 @@ func TestResourcesAreThoseOfAKind(t *testing.T) {
 		want string
 		err  bool
 	}{
-		"one":                                  {kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Other"}, want: "others"},
-		"several, without subresources":        {kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, want: "things all"},
+		"one": {
+			kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Other"}, want: "others"},
+		"several, without subresources": {
+			kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}, want: "things all"},
 		"none":                                 {kind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "thing"}},
 		"none of a version that is not served": {kind: schema.GroupVersionKind{Group: "gone.com", Version: "v1", Kind: "Thing"}},
 		"not known":                            {kind: schema.GroupVersionKind{Group: "silent.com", Version: "v1", Kind: "Thing"}, err: true},
@@ -58,7 +60,8 @@ func TestResourcesAreThoseOfAKind(t *testing.T) {
 func TestTheServersOwnRights(t *testing.T) {
 	host := servertest.HostAt(t, func(w http.ResponseWriter, r *http.Request) {
 		review := &authorizationv1.SelfSubjectAccessReview{}
-		if err := json.NewDecoder(r.Body).Decode(review); err != nil || !strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") || review.Spec.ResourceAttributes.Verb == "watch" {
+		if err := json.NewDecoder(r.Body).Decode(review); err != nil || !strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") ||
+			review.Spec.ResourceAttributes.Verb == "watch" {
 			http.Error(w, "no", http.StatusServiceUnavailable)
 			return
 		}
@@ -75,7 +78,8 @@ func TestTheServersOwnRights(t *testing.T) {
 	}
 	host.Client = client
 	for verb, want := range map[string]struct{ may, err bool }{"create": {may: true}, "patch": {}, "watch": {err: true}} {
-		if may, err := host.May(t.Context(), authorizationv1.ResourceAttributes{Verb: verb, Resource: "secrets"}); may != want.may || (err != nil) != want.err {
+		if may, err := host.May(t.Context(), authorizationv1.ResourceAttributes{Verb: verb, Resource: "secrets"}); may != want.may ||
+			(err != nil) != want.err {
 			t.Errorf("%s: got %t and error %v, want %t, and an error: %t", verb, may, err, want.may, want.err)
 		}
 	}

@@ -48,9 +48,10 @@ type Services struct {
 // NewServices prepares to follow the headless Services of a host.
 func NewServices(client kubernetes.Interface) (*Services, error) {
 	headless := fields.OneTermEqualSelector("spec.clusterIP", corev1.ClusterIPNone).String()
-	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{}, func(options *metav1.ListOptions) {
-		options.FieldSelector = headless
-	})
+	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{},
+		func(options *metav1.ListOptions) {
+			options.FieldSelector = headless
+		})
 	err := informer.SetTransform(nameAndSelector)
 	if err == nil {
 		err = informer.SetWatchErrorHandlerWithContext(reportUnread())
@@ -71,7 +72,8 @@ func reportUnread() cache.WatchErrorHandlerWithContext {
 			return // it goes on by itself
 		}
 		if logged.IsDue(err, time.Now()) {
-			klog.FromContext(ctx).Info("Cannot read Services, so no set gets a warning about its serviceName; artifacts/rights/reads has the right", "err", err)
+			klog.FromContext(ctx).Info("Cannot read Services, so no set gets a warning about its serviceName; artifacts/rights/reads has the right",
+				"err", err)
 		}
 	}
 }
@@ -82,7 +84,8 @@ func nameAndSelector(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	kept := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: service.Name, Namespace: service.Namespace, ResourceVersion: service.ResourceVersion}}
+	kept := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: service.Name, Namespace: service.Namespace, ResourceVersion: service.ResourceVersion}}
 	kept.Spec.ClusterIP = corev1.ClusterIPNone
 	size := 0
 	for key, value := range service.Spec.Selector {
@@ -124,7 +127,8 @@ func (s *Services) Service(ctx context.Context, namespace, name string) (service
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()
 	// The server may list Services, and not get them. By its name one is read like by a get.
-	all, err := s.client.CoreV1().Services(namespace).List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+	all, err := s.client.CoreV1().Services(namespace).List(ctx,
+		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
 	if err != nil {
 		return nil, false
 	}

@@ -20,7 +20,8 @@ import (
 const shop = "shop"
 
 func TestHeadlessServicesAreKnownOrSaidToBe(t *testing.T) {
-	host := fake.NewClientset(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: shop, Labels: map[string]string{"a": "b"}}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "db"}}})
+	host := fake.NewClientset(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: shop, Labels: map[string]string{"a": "b"}},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "db"}}})
 	services, err := NewServices(host)
 	if err != nil {
 		t.Fatal(err)
@@ -41,11 +42,13 @@ func TestHeadlessServicesAreKnownOrSaidToBe(t *testing.T) {
 	}
 	expect("after the first list", "db", true, true)
 	expect("after the first list", "absent", false, true)
-	if kept, _, _ := services.informer.GetStore().GetByKey(shop + "/db"); kept == nil || len(kept.(*corev1.Service).Labels) > 0 || kept.(*corev1.Service).Spec.Selector["app"] != "db" {
+	if kept, _, _ := services.informer.GetStore().GetByKey(shop + "/db"); kept == nil || len(kept.(*corev1.Service).Labels) > 0 ||
+		kept.(*corev1.Service).Spec.Selector["app"] != "db" {
 		t.Errorf("got %+v in the cache, want a Service with its name and selector only", kept)
 	}
 
-	_, err = host.CoreV1().Services(shop).Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, metav1.CreateOptions{})
+	_, err = host.CoreV1().Services(shop).Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "new"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +77,14 @@ func TestAServiceThatIsNotHeadlessIsFound(t *testing.T) {
 		if asked := action.(clienttesting.ListAction).GetListRestrictions().Fields.String(); asked != "metadata.name="+name {
 			t.Errorf("listed Services with %q, want only the one of the name", asked)
 		}
-		return true, &corev1.ServiceList{Items: []corev1.Service{{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7"}}}}, nil
+		return true, &corev1.ServiceList{
+			Items: []corev1.Service{{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7"}}}}, nil
 	})
 	if service, known := services.Service(t.Context(), shop, name); !known || service == nil || service.Spec.ClusterIP != "10.0.0.7" {
 		t.Errorf("got %v, known %t, want the Service with its cluster IP", service, known)
 	}
-	host.PrependReactor("list", "services", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
+	host.PrependReactor("list", "services",
+		func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
 	if service, known := services.Service(t.Context(), shop, name); known {
 		t.Errorf("the host refuses: got %v, want that nothing is known", service)
 	}

@@ -22,7 +22,8 @@ func TestAStorageClassIsMissingOnlyIfTheHostSaysSo(t *testing.T) {
 			t.Errorf("StorageClass %s is missing: got %t, want %t", name, got, want)
 		}
 	}
-	host.PrependReactor("get", "storageclasses", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
+	host.PrependReactor("get", "storageclasses",
+		func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
 	if classes.LacksStorageClass(t.Context(), "absent") {
 		t.Error("the host does not answer: got that the StorageClass is missing, want that this is not known")
 	}

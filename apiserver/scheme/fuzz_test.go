@@ -56,7 +56,8 @@ func FuzzDecode(f *testing.F) {
 		if !ok {
 			return
 		}
-		if strict != nil && !bytes.Equal(servertest.Encoded(t, codecs, runtime.ContentTypeProtobuf, set), servertest.Encoded(t, codecs, runtime.ContentTypeProtobuf, strict)) {
+		if strict != nil && !bytes.Equal(servertest.Encoded(t, codecs, runtime.ContentTypeProtobuf, set),
+			servertest.Encoded(t, codecs, runtime.ContentTypeProtobuf, strict)) {
 			t.Fatalf("strict decoding: got %+v, want %+v", strict, set)
 		}
 		staysTheSame(t, codecs, set)

@@ -25,7 +25,8 @@ func TestBodiesOfCBORAreCounted(t *testing.T) {
 	}
 	// A list of empty objects, in an object, as long as a body may be.
 	body := "\xa1\x61a\x9f" + strings.Repeat("\xa0", bodyLimit-10) + "\xff"
-	for contentType, method := range map[string]string{"application/apply-patch+cbor": http.MethodPatch, "application/cbor": http.MethodDelete} {
+	methods := map[string]string{"application/apply-patch+cbor": http.MethodPatch, "application/cbor": http.MethodDelete}
+	for contentType, method := range methods {
 		req, err := http.NewRequestWithContext(t.Context(), method, s.Loopback.Host+setsPath+"/web?fieldManager=test", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,8 @@ func TestAControllerThatCannotWorkDoesNotTakeTheAPIAway(t *testing.T) {
 		c.RunController = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
 		c.ControllerReady = func() error { return errors.New("it may not list controllerrevisions") }
 	})
-	for path, want := range map[string]int{"/readyz": http.StatusOK, "/livez": http.StatusOK, "/healthz/controller": http.StatusInternalServerError} {
+	for path, want := range map[string]int{
+		"/readyz": http.StatusOK, "/livez": http.StatusOK, "/healthz/controller": http.StatusInternalServerError} {
 		if code, text := s.get(t.Context(), path); code != want {
 			t.Errorf("%s: got %d, %q, want %d", path, code, text, want)
 		}

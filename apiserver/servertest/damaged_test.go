@@ -82,7 +82,8 @@ func TestADamagedSetStopsNoOther(t *testing.T) {
 			watcher := s.watchAll(t)
 			s.damage(t, "bad", damage)
 			if got := s.nextEvent(t, watcher, "bad"); got.Type != watch.Modified || got.Object.(*v1.StatefulSet).UID != bad.UID {
-				t.Errorf("event of the damaged set: got %s of UID %s, want %s of %s", got.Type, got.Object.(*v1.StatefulSet).UID, watch.Modified, bad.UID)
+				t.Errorf("event of the damaged set: got %s of UID %s, want %s of %s", got.Type, got.Object.(*v1.StatefulSet).UID, watch.Modified,
+					bad.UID)
 			}
 			s.checkDamaged(t, good, bad)
 			good.Spec.Replicas = ptr.To[int32](9)
@@ -147,7 +148,8 @@ func (s *Server) checkDamaged(t *testing.T, good, bad *v1.StatefulSet) {
 		}
 		stand, other := list.Items[0], list.Items[1]
 		if stand.Name != "bad" || stand.UID != bad.UID || !v1.IsDamaged(&stand) {
-			t.Errorf("the damaged set in the list: got %s of UID %s, damaged %t, want bad of %s, true", stand.Name, stand.UID, v1.IsDamaged(&stand), bad.UID)
+			t.Errorf("the damaged set in the list: got %s of UID %s, damaged %t, want bad of %s, true", stand.Name, stand.UID, v1.IsDamaged(&stand),
+				bad.UID)
 		}
 		if other.UID != good.UID || v1.IsDamaged(&other) {
 			t.Errorf("the other set in the list: got %+v, want it as it is", other)

@@ -47,7 +47,8 @@ func TestAnAnonymousFloodOfReadyzCostsTheHostNothing(t *testing.T) {
 	took := time.Since(begun)
 	questions := asked.Load() - before
 
-	t.Logf("%d anonymous requests in %s: %v; the host was asked %d times", floodRate*int(floodLength(t)/time.Second), took.Round(time.Millisecond), answers, questions)
+	t.Logf("%d anonymous requests in %s: %v; the host was asked %d times", floodRate*int(floodLength(t)/time.Second),
+		took.Round(time.Millisecond), answers, questions)
 	if len(answers) != 1 || answers["200 ok"] == 0 {
 		t.Errorf("answers: got %v, want 200 ok only", answers)
 	}

@@ -68,21 +68,32 @@ func tooLarge(t *testing.T) map[string]hostile {
 	}
 	operations := `[` + strings.Repeat(`{"op":"test","path":"/a","value":1},`, 10001) + `{"op":"test","path":"/a","value":1}]`
 	return map[string]hostile{
-		"a body above the limit":       {body: bytes.NewReader(bytes.Repeat([]byte(" "), bodyLimit+1)), code: 413, says: "limit is 3145728"},
-		"a body without an end":        {body: endless{}, code: 413, says: "limit is 3145728"},
-		"a compressed body":            {body: &zipped, encoding: "gzip", code: 400},
-		"a set too large for etcd":     {body: jsonOf(t, withEnv(5000, 350)), code: 413, says: "etcd"},
-		"a set of 2.5 MiB":             {body: jsonOf(t, withEnv(5000, 500)), code: 413, says: "etcd"},
-		"annotations of 1 MiB":         {body: jsonOf(t, func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": strings.Repeat("x", mebibyte)} }), code: 422, says: "metadata.annotations"},
-		"a patch of many operations":   {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: strings.NewReader(operations), code: 413, says: "10000"},
-		"a patch that copies a lot":    {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text("[%s]", strings.Join(copies, ",")), code: 422},
-		"a patch above the limit":      {method: "PATCH", path: setsPath + "/web", contentType: "application/merge-patch+json", body: endless{}, code: 413, says: "limit is 3145728"},
-		"many empty objects":           {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%s{}]}}}}`, typeMeta, strings.Repeat("{},", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
-		"many nulls":                   {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%snull]}}}}`, typeMeta, strings.Repeat("null,", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
-		"many empty messages":          {body: emptyContainers(t, bodylimit.MostValues), contentType: runtime.ContentTypeProtobuf, code: 413, says: "limit is 100000"},
-		"many lines of YAML":           {body: strings.NewReader("a:\n" + strings.Repeat("- {}\n", bodylimit.MostValues)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
-		"YAML with many aliases":       {body: text("a: &a [%s0]\nb: [%s*a]\n", strings.Repeat("0,", 1500), strings.Repeat("*a,", 89)), contentType: "application/yaml", code: 413, says: "limit is 100000"},
-		"a patch that makes many":      {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: doubled(16), code: 422, says: "limit is 100000"},
+		"a body above the limit":   {body: bytes.NewReader(bytes.Repeat([]byte(" "), bodyLimit+1)), code: 413, says: "limit is 3145728"},
+		"a body without an end":    {body: endless{}, code: 413, says: "limit is 3145728"},
+		"a compressed body":        {body: &zipped, encoding: "gzip", code: 400},
+		"a set too large for etcd": {body: jsonOf(t, withEnv(5000, 350)), code: 413, says: "etcd"},
+		"a set of 2.5 MiB":         {body: jsonOf(t, withEnv(5000, 500)), code: 413, says: "etcd"},
+		"annotations of 1 MiB": {body: jsonOf(t, func(s *v1.StatefulSet) {
+			s.Annotations = map[string]string{"a": strings.Repeat("x", mebibyte)}
+		}), code: 422, says: "metadata.annotations"},
+		"a patch of many operations": {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json",
+			body: strings.NewReader(operations), code: 413, says: "10000"},
+		"a patch that copies a lot": {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json",
+			body: text("[%s]", strings.Join(copies, ",")), code: 422},
+		"a patch above the limit": {method: "PATCH", path: setsPath + "/web", contentType: "application/merge-patch+json", body: endless{},
+			code: 413, says: "limit is 3145728"},
+		"many empty objects": {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%s{}]}}}}`, typeMeta,
+			strings.Repeat("{},", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
+		"many nulls": {body: text(`{%s,"spec":{"template":{"spec":{"containers":[%snull]}}}}`, typeMeta,
+			strings.Repeat("null,", bodylimit.MostValues)), code: 413, says: "limit is 100000"},
+		"many empty messages": {
+			body: emptyContainers(t, bodylimit.MostValues), contentType: runtime.ContentTypeProtobuf, code: 413, says: "limit is 100000"},
+		"many lines of YAML": {body: strings.NewReader("a:\n" + strings.Repeat("- {}\n", bodylimit.MostValues)),
+			contentType: "application/yaml", code: 413, says: "limit is 100000"},
+		"YAML with many aliases": {body: text("a: &a [%s0]\nb: [%s*a]\n", strings.Repeat("0,", 1500), strings.Repeat("*a,", 89)),
+			contentType: "application/yaml", code: 413, says: "limit is 100000"},
+		"a patch that makes many": {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: doubled(16),
+			code: 422, says: "limit is 100000"},
 		"delete options above a limit": {method: "DELETE", path: setsPath + "/web", body: endless{}, code: 413, says: "limit is 3145728"},
 	}
 }
@@ -95,26 +106,34 @@ func malformed(t *testing.T) map[string]hostile {
 		bomb += fmt.Sprintf("%c: &%c [%s*%c]\n", name, name, strings.Repeat(fmt.Sprintf("*%c,", name-1), 9), name-1)
 	}
 	return map[string]hostile{
-		"nothing":                    {body: text(""), code: 400},
-		"half of it":                 {body: text(`{%s,"spec":{`, typeMeta), code: 400, says: "unexpected"},
-		"a list":                     {body: text(`[]`), code: 400, says: "cannot unmarshal array"},
-		"deep JSON":                  {body: strings.NewReader(deep), code: 400, says: "depth"},
-		"deep JSON in a field":       {body: text(`{%s,"spec":%s}`, typeMeta, deep), code: 400, says: "depth"},
-		"a YAML bomb":                {body: strings.NewReader(bomb), contentType: "application/yaml", code: 400, says: "aliasing"},
-		"a YAML bomb as apply":       {method: "PATCH", path: setsPath + "/web?fieldManager=x", contentType: "application/apply-patch+yaml", body: strings.NewReader(bomb), code: 400, says: "aliasing"},
-		"a key twice":                {path: setsPath + "?fieldValidation=Strict", body: text(`{%s,"spec":{"replicas":1,"replicas":2}}`, typeMeta), code: 400, says: "duplicate field"},
+		"nothing":              {body: text(""), code: 400},
+		"half of it":           {body: text(`{%s,"spec":{`, typeMeta), code: 400, says: "unexpected"},
+		"a list":               {body: text(`[]`), code: 400, says: "cannot unmarshal array"},
+		"deep JSON":            {body: strings.NewReader(deep), code: 400, says: "depth"},
+		"deep JSON in a field": {body: text(`{%s,"spec":%s}`, typeMeta, deep), code: 400, says: "depth"},
+		"a YAML bomb":          {body: strings.NewReader(bomb), contentType: "application/yaml", code: 400, says: "aliasing"},
+		"a YAML bomb as apply": {method: "PATCH", path: setsPath + "/web?fieldManager=x", contentType: "application/apply-patch+yaml",
+			body: strings.NewReader(bomb), code: 400, says: "aliasing"},
+		"a key twice": {path: setsPath + "?fieldValidation=Strict",
+			body: text(`{%s,"spec":{"replicas":1,"replicas":2}}`, typeMeta), code: 400, says: "duplicate field"},
 		"another kind":               {body: text(`{"apiVersion":"v1","kind":"Pod"}`), code: 400},
 		"a number that is too large": {body: text(`{%s,"spec":{"replicas":99999999999}}`, typeMeta), code: 400, says: "int32"},
 		"a type nobody knows":        {body: text("x"), contentType: "text/plain", code: 415, says: "application/json"},
 		"protobuf that is none":      {body: text("k8s\x00\xff\xff"), contentType: runtime.ContentTypeProtobuf, code: 400},
 		"JSON said to be protobuf":   {body: text(`{%s}`, typeMeta), contentType: runtime.ContentTypeProtobuf, code: 400},
-		"protobuf with a strange union": {contentType: runtime.ContentTypeProtobuf, code: 400, says: "spec.updateStrategy.rollingUpdate.maxUnavailable", body: protobufOf(t, func(s *v1.StatefulSet) {
-			s.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: "RollingUpdate", RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &intstr.IntOrString{Type: 7, IntVal: 1}}}
-		})},
-		"protobuf that is no text":     {contentType: runtime.ContentTypeProtobuf, code: 400, says: "UTF-8", body: protobufOf(t, func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": "\xff\xfe"} })},
-		"a patch that is none":         {method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text(`{"op":"x"}`), code: 400},
-		"a patch of an unknown type":   {method: "PATCH", path: setsPath + "/web", contentType: "text/plain", body: text(`{}`), code: 415, says: "Unsupported Media Type"},
-		"another name than in the URL": {method: "PUT", path: setsPath + "/web", body: jsonOf(t, func(*v1.StatefulSet) {}), code: 400, says: "name"},
+		"protobuf with a strange union": {contentType: runtime.ContentTypeProtobuf, code: 400,
+			says: "spec.updateStrategy.rollingUpdate.maxUnavailable", body: protobufOf(t, func(s *v1.StatefulSet) {
+				s.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+					Type: "RollingUpdate", RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &intstr.IntOrString{Type: 7, IntVal: 1}}}
+			})},
+		"protobuf that is no text": {contentType: runtime.ContentTypeProtobuf, code: 400, says: "UTF-8",
+			body: protobufOf(t, func(s *v1.StatefulSet) { s.Annotations = map[string]string{"a": "\xff\xfe"} })},
+		"a patch that is none": {
+			method: "PATCH", path: setsPath + "/web", contentType: "application/json-patch+json", body: text(`{"op":"x"}`), code: 400},
+		"a patch of an unknown type": {
+			method: "PATCH", path: setsPath + "/web", contentType: "text/plain", body: text(`{}`), code: 415, says: "Unsupported Media Type"},
+		"another name than in the URL": {
+			method: "PUT", path: setsPath + "/web", body: jsonOf(t, func(*v1.StatefulSet) {}), code: 400, says: "name"},
 	}
 }
 
@@ -124,10 +143,14 @@ func invalidRequests(t *testing.T) map[string]hostile {
 		return hostile{method: "GET", path: setsPath + query, body: text(""), code: code, says: says}
 	}
 	return map[string]hostile{
-		"a name of 10000 characters":     {body: jsonOf(t, func(s *v1.StatefulSet) { s.Name = strings.Repeat("x", 10000) }), code: 422, says: "metadata.name"},
-		"a label of 1000 characters":     {body: jsonOf(t, func(s *v1.StatefulSet) { s.Labels = map[string]string{"a": strings.Repeat("x", 1000)} }), code: 422, says: "metadata.labels"},
-		"a selector that matches other":  {body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Selector.MatchLabels = map[string]string{"b": "c"} }), code: 422, says: "spec.template.metadata.labels"},
-		"replicas below zero":            {body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](-1) }), code: 422, says: "spec.replicas"},
+		"a name of 10000 characters": {
+			body: jsonOf(t, func(s *v1.StatefulSet) { s.Name = strings.Repeat("x", 10000) }), code: 422, says: "metadata.name"},
+		"a label of 1000 characters": {body: jsonOf(t,
+			func(s *v1.StatefulSet) { s.Labels = map[string]string{"a": strings.Repeat("x", 1000)} }), code: 422, says: "metadata.labels"},
+		"a selector that matches other": {body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Selector.MatchLabels = map[string]string{"b": "c"} }),
+			code: 422, says: "spec.template.metadata.labels"},
+		"replicas below zero": {
+			body: jsonOf(t, func(s *v1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](-1) }), code: 422, says: "spec.replicas"},
 		"a field selector":               get("?fieldSelector=spec.x%3D1", 400, "spec.x"),
 		"a field selector without sense": get("?fieldSelector=%3D%3D%3D%21", 400, "invalid"),
 		"a label selector":               get("?labelSelector=a+in+(", 400, "unable to parse requirement"),
@@ -145,9 +168,10 @@ func invalidRequests(t *testing.T) map[string]hostile {
 		"a path above the root":          get("/../../../../../../etc/passwd", 404, ""),
 		"two slashes":                    {method: "GET", path: "//apis//apps.statefulset.dev//v1", body: text(""), code: 404},
 		"a path of 100 KiB":              get("/"+strings.Repeat("x", 100<<10), 404, ""),
-		"a header of 2 MiB":              {method: "GET", path: setsPath, contentType: strings.Repeat("x", 2*mebibyte), body: text(""), code: 431},
-		"a method nobody knows":          {method: "BREW", path: setsPath, body: text(""), code: 405},
-		"an upgrade":                     {method: "GET", path: setsPath + "/web/exec", body: text(""), code: 404},
+		"a header of 2 MiB": {
+			method: "GET", path: setsPath, contentType: strings.Repeat("x", 2*mebibyte), body: text(""), code: 431},
+		"a method nobody knows": {method: "BREW", path: setsPath, body: text(""), code: 405},
+		"an upgrade":            {method: "GET", path: setsPath + "/web/exec", body: text(""), code: 404},
 	}
 }
 

@@ -39,8 +39,10 @@ func TestAllSetsTogetherDescribeAtMostAHundredKinds(t *testing.T) {
 	}
 	expect := func(sentence string, err error, at, kind, first int) {
 		t.Helper()
-		want := fmt.Sprintf(`spec.objectTemplates[%d].object.kind: Invalid value: "Thing%03d.example.com": all sets together may describe objects of at most 100 kinds; `+
-			`use one of the 100 that they describe now, or remove the templates of one: Thing%03d.example.com, Thing%03d.example.com`, at, kind, first, first+1)
+		want := fmt.Sprintf(
+			`spec.objectTemplates[%d].object.kind: Invalid value: "Thing%03d.example.com": all sets together may describe objects of at most 100 kinds; `+
+				`use one of the 100 that they describe now, or remove the templates of one: Thing%03d.example.com, Thing%03d.example.com`, at, kind,
+			first, first+1)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", sentence, err, want)
 		}
@@ -102,6 +104,7 @@ func TestManyWritesAtOnceDescribeAtMostAHundredKinds(t *testing.T) {
 		}
 	}
 	if accepted == 0 || accepted > identity.MostObjectKinds/each {
-		t.Errorf("of %d sets with %d kinds each %d were accepted, want some, and at most %d", clients, each, accepted, identity.MostObjectKinds/each)
+		t.Errorf("of %d sets with %d kinds each %d were accepted, want some, and at most %d", clients, each, accepted,
+			identity.MostObjectKinds/each)
 	}
 }

@@ -41,7 +41,8 @@ func TestReplace(t *testing.T) {
 				t.Fatal(err)
 			}
 			ask := func(ordinal int32, options metav1.CreateOptions) (*v1.StatefulSetReplacement, error) {
-				return clients.AppsV1().StatefulSets(Namespace).Replace(t.Context(), "web", &v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: ordinal}}}, options)
+				return clients.AppsV1().StatefulSets(Namespace).Replace(t.Context(), "web",
+					&v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: ordinal}}}, options)
 			}
 			before := replacements(t, s)
 			if _, err := ask(0, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || !slices.Equal(replacements(t, s), before) {
@@ -54,7 +55,8 @@ func TestReplace(t *testing.T) {
 			if got, want := replacements(t, s), []v1.MemberReplacement{{Ordinal: 2, PodUID: "c"}}; !slices.Equal(got, want) {
 				t.Errorf("the set names the pods %v, want %v", got, want)
 			}
-			if _, err := ask(3, metav1.CreateOptions{}); err == nil || !strings.Contains(reasonOf(err), "ordinals[0]: Invalid value: 3: set web has no member web-3; its members are 0 to 2") {
+			if _, err := ask(3, metav1.CreateOptions{}); err == nil ||
+				!strings.Contains(reasonOf(err), "ordinals[0]: Invalid value: 3: set web has no member web-3; its members are 0 to 2") {
 				t.Errorf("no member: got error %v, want it refused by field", err)
 			}
 		})

@@ -34,7 +34,8 @@ func TestStatusIsWrittenThroughItsOwnPathOnly(t *testing.T) {
 		t.Errorf("after a write to the set: got status %+v, %v, want status.replicas 3 as before", got.Status, err)
 	}
 
-	patched, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"status":{"readyReplicas":4}}`), metav1.PatchOptions{}, "status")
+	patched, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"status":{"readyReplicas":4}}`), metav1.PatchOptions{},
+		"status")
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("more ready than existing: got %+v, %v, want it refused", patched, err)
 	}
@@ -48,7 +49,8 @@ func TestScale(t *testing.T) {
 		t.Fatalf("getting the scale: %v", err)
 	}
 	if scale.UID != set.UID || scale.Spec.Replicas != 3 || scale.Status.Selector != "app=web" {
-		t.Errorf("scale: got UID %s, replicas %d, selector %q, want %s, 3, app=web", scale.UID, scale.Spec.Replicas, scale.Status.Selector, set.UID)
+		t.Errorf("scale: got UID %s, replicas %d, selector %q, want %s, 3, app=web", scale.UID, scale.Spec.Replicas, scale.Status.Selector,
+			set.UID)
 	}
 
 	scale.Spec.Replicas = 4
@@ -110,8 +112,10 @@ func TestApplyingAScaleOwnsTheReplicasOfTheSet(t *testing.T) {
 	s := Start(t)
 	s.Create(t, Web("web"))
 	patch := `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web"},"spec":{"replicas":9}}`
-	err := s.Clients.AppsV1().RESTClient().Patch(types.ApplyYAMLPatchType).Namespace(Namespace).Resource("statefulsets").Name("web").SubResource("scale").
-		VersionedParams(&metav1.PatchOptions{FieldManager: "autoscaler", Force: new(true)}, metav1.ParameterCodec).Body([]byte(patch)).Do(t.Context()).Error()
+	err := s.Clients.AppsV1().RESTClient().Patch(types.ApplyYAMLPatchType).Namespace(Namespace).Resource("statefulsets").Name(
+		"web").SubResource("scale").
+		VersionedParams(&metav1.PatchOptions{FieldManager: "autoscaler", Force: new(true)},
+			metav1.ParameterCodec).Body([]byte(patch)).Do(t.Context()).Error()
 	if err != nil {
 		t.Fatalf("applying the scale: %v", err)
 	}

@@ -80,7 +80,8 @@ func startCollector(t *testing.T) (*collector, string) {
 func traceTo(t *testing.T, endpoint string, perMillion int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracing.yaml")
-	text := fmt.Sprintf("apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: %s\nsamplingRatePerMillion: %d\n", endpoint, perMillion)
+	text := fmt.Sprintf("apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: %s\nsamplingRatePerMillion: %d\n",
+		endpoint, perMillion)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,8 @@ func TestAChangeOfASetCanBeFollowedToTheHost(t *testing.T) {
 	set := Web("web")
 	set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PASSWORD", Value: "canary-of-an-env-value"}}
 	s.Create(t, set)
-	patched, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"podManagementPolicy":"OrderedReady","replicas":1}}`), metav1.PatchOptions{})
+	patched, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType,
+		[]byte(`{"spec":{"podManagementPolicy":"OrderedReady","replicas":1}}`), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
@@ -192,7 +194,8 @@ func TestAChangeOfASetCanBeFollowedToTheHost(t *testing.T) {
 		return len(span.Links) == 1 && string(span.Links[0].TraceId) == string(trace[:]) && string(span.Links[0].SpanId) == string(root[:])
 	})
 	wait("it belongs to the request", func(span *spansv1.Span) bool {
-		return string(span.TraceId) == string(link.TraceId) && span.Kind == spansv1.Span_SPAN_KIND_SERVER && strings.HasPrefix(span.Name, "PATCH ")
+		return string(span.TraceId) == string(link.TraceId) && span.Kind == spansv1.Span_SPAN_KIND_SERVER &&
+			strings.HasPrefix(span.Name, "PATCH ")
 	})
 	sync := wait("a sync is in the rollout's trace", func(span *spansv1.Span) bool {
 		return span.Name == "sync" && string(span.TraceId) == string(trace[:])
@@ -208,10 +211,12 @@ func TestAChangeOfASetCanBeFollowedToTheHost(t *testing.T) {
 		}
 	}
 	for what, end := range map[string]string{
-		"the revision": "/controllerrevisions", "the claim": "/persistentvolumeclaims", "the pod": "/pods", "the status": "/statefulsets/web/status",
+		"the revision": "/controllerrevisions", "the claim": "/persistentvolumeclaims", "the pod": "/pods",
+		"the status": "/statefulsets/web/status",
 	} {
 		wait("a request of the sync writes "+what, func(span *spansv1.Span) bool {
-			return string(span.ParentSpanId) == string(sync.SpanId) && span.Kind == spansv1.Span_SPAN_KIND_CLIENT && strings.HasSuffix(attributeOf(span, "url.full"), end)
+			return string(span.ParentSpanId) == string(sync.SpanId) && span.Kind == spansv1.Span_SPAN_KIND_CLIENT &&
+				strings.HasSuffix(attributeOf(span, "url.full"), end)
 		})
 	}
 	if told := spans.find(func(span *spansv1.Span) bool { return strings.Contains(span.String(), "canary-of-an-env-value") }); told != nil {

@@ -62,9 +62,11 @@ func TestAQuotaIsChargedAfterTheTrials(t *testing.T) {
 func TestASetThatIsAppliedIsTried(t *testing.T) {
 	host := startStrictHost(t)
 	s := Start(t, withPreflight(t, "enforce", host.url))
-	manifest := `{` + typeMeta + `,"metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"d"}]}}}}`
+	manifest := `{` + typeMeta +
+		`,"metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"d"}]}}}}`
 	_, err := s.Sets().Patch(t.Context(), "web", types.ApplyPatchType, []byte(manifest), metav1.PatchOptions{FieldManager: "test"})
-	if got := errorText(err); !strings.Contains(got, "spec.template.spec.dnsPolicy") || !slices.Contains(host.questions(), "POST /api/v1/namespaces/default/podtemplates?dryRun=All") {
+	if got := errorText(err); !strings.Contains(got, "spec.template.spec.dnsPolicy") ||
+		!slices.Contains(host.questions(), "POST /api/v1/namespaces/default/podtemplates?dryRun=All") {
 		t.Errorf("got %q after asking %q, want that the host was asked and has refused", got, host.questions())
 	}
 }

@@ -33,14 +33,17 @@ func TestWhoDidItIsTheUserOfTheRequest(t *testing.T) {
 	}
 	const forged = `"status":{"userActions":[{"action":"Restart","user":"eve","time":"2020-01-01T00:00:00Z"}]}`
 	const restart = `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}},` + forged + `}`
-	if _, err := as("ann").Patch(t.Context(), "web", types.MergePatchType, []byte(restart), metav1.PatchOptions{FieldManager: "eve"}); err != nil {
+	if _, err := as("ann").Patch(t.Context(), "web", types.MergePatchType, []byte(restart),
+		metav1.PatchOptions{FieldManager: "eve"}); err != nil {
 		t.Fatalf("restarting as ann: %v", err)
 	}
-	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"user": "eve"}}, Ordinals: []v1.OrdinalRange{{First: 2}}, LostNode: "node-1"}
+	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"user": "eve"}},
+		Ordinals: []v1.OrdinalRange{{First: 2}}, LostNode: "node-1"}
 	if _, err := as("bob").Replace(t.Context(), "web", request, metav1.CreateOptions{FieldManager: "eve"}); err != nil {
 		t.Fatalf("replacing as bob: %v", err)
 	}
-	if _, err := as("bob").Patch(t.Context(), "web", types.MergePatchType, []byte(`{`+forged+`}`), metav1.PatchOptions{}, "status"); err == nil || !strings.Contains(reasonOf(err), "status.userActions: Forbidden") {
+	if _, err := as("bob").Patch(t.Context(), "web", types.MergePatchType, []byte(`{`+forged+`}`), metav1.PatchOptions{},
+		"status"); err == nil || !strings.Contains(reasonOf(err), "status.userActions: Forbidden") {
 		t.Errorf("naming eve in the status: got error %v, want it refused", err)
 	}
 	set, err := s.Sets().Get(t.Context(), "web", metav1.GetOptions{})

@@ -25,7 +25,8 @@ func TestASetLivesFromCreateToDelete(t *testing.T) {
 
 	set := s.Create(t, Web("web"))
 	if set.Generation != 1 || set.Spec.PodManagementPolicy != v1.OrderedReadyPodManagement {
-		t.Errorf("after create: got generation %d and podManagementPolicy %q, want 1 and the default", set.Generation, set.Spec.PodManagementPolicy)
+		t.Errorf("after create: got generation %d and podManagementPolicy %q, want 1 and the default", set.Generation,
+			set.Spec.PodManagementPolicy)
 	}
 	if c := set.Status.Conditions; len(c) != 1 || c[0].Type != v1.StatefulSetReady || c[0].Status != corev1.ConditionUnknown {
 		t.Errorf("after create: got conditions %+v, want Ready=Unknown", c)
@@ -54,7 +55,8 @@ func TestASetLivesFromCreateToDelete(t *testing.T) {
 func TestDeletingInTheForegroundWaitsForTheGarbageCollector(t *testing.T) {
 	s := Start(t)
 	s.Create(t, Web("web"))
-	if err := s.Sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
+	if err := s.Sets().Delete(t.Context(), "web",
+		metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("delete: %v", err)
 	}
 	set, err := s.Sets().Get(t.Context(), "web", metav1.GetOptions{})
@@ -96,7 +98,8 @@ func TestPatches(t *testing.T) {
 		patch      string
 		containers string
 	}{
-		"JSON":            {types.JSONPatchType, `[{"op":"add","path":"/spec/template/spec/containers/-","value":` + sidecar + `}]`, "nginx,sidecar"},
+		"JSON": {
+			types.JSONPatchType, `[{"op":"add","path":"/spec/template/spec/containers/-","value":` + sidecar + `}]`, "nginx,sidecar"},
 		"merge":           {types.MergePatchType, `{"spec":{"template":{"spec":{"containers":[` + sidecar + `]}}}}`, "sidecar"},
 		"strategic merge": {types.StrategicMergePatchType, `{"spec":{"template":{"spec":{"containers":[` + sidecar + `]}}}}`, "sidecar,nginx"},
 		"apply": {types.ApplyYAMLPatchType, `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"apply"},
@@ -136,7 +139,8 @@ func TestApplyOwnsFields(t *testing.T) {
 	if err != nil {
 		t.Fatalf("applying a new set: %v", err)
 	}
-	if owned := set.ManagedFields[0].FieldsV1.GetRawString(); len(set.ManagedFields) != 1 || strings.Contains(owned, "f:status") || !strings.Contains(owned, "f:replicas") {
+	if owned := set.ManagedFields[0].FieldsV1.GetRawString(); len(set.ManagedFields) != 1 || strings.Contains(owned, "f:status") ||
+		!strings.Contains(owned, "f:replicas") {
 		t.Errorf("owned fields: got %s, want those of the spec only", owned)
 	}
 	if _, err := apply("second", 2); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.replicas") {

@@ -33,7 +33,8 @@ type Sets struct {
 func OpenSets(o *backend.Options, known *runtime.Scheme, generic *genericapiserver.Config, unreadable *damaged.Sets) (Sets, error) {
 	direct := *o.Etcd
 	direct.EnableWatchCache = false
-	getter := damaged.Tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig}, generic.ResourceTransformers), unreadable)
+	getter := damaged.Tolerate(direct.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: direct.StorageConfig},
+		generic.ResourceTransformers), unreadable)
 	opened, err := statefulset.NewStorage(known, getter, preflight.Preflight{}, nil, nil)
 	if err != nil {
 		return Sets{}, err

@@ -121,8 +121,9 @@ func completeFlags(root *cobra.Command, factory cmdutil.Factory) {
 		"cluster":   completion.ListClustersInConfig,
 		"user":      completion.ListUsersInConfig,
 	} {
-		cmdutil.CheckErr(root.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return names(typed), cobra.ShellCompDirectiveNoFileComp
-		}))
+		cmdutil.CheckErr(
+			root.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+				return names(typed), cobra.ShellCompDirectiveNoFileComp
+			}))
 	}
 }

@@ -77,7 +77,8 @@ func TestExamplesAreThoseOfCommandsThatExist(t *testing.T) {
 	root := testCommand()
 	for _, path := range []string{
 		"rollout", "rollout status", "rollout history", "rollout undo", "rollout restart", "set image", "set env", "set resources",
-		"set serviceaccount", "scale", "autoscale", "get", "describe", "events", "logs", "explain", "exec", "attach", "port-forward", "debug", "edit", "wait", "delete",
+		"set serviceaccount", "scale", "autoscale", "get", "describe", "events", "logs", "explain", "exec", "attach", "port-forward", "debug",
+		"edit", "wait", "delete",
 	} {
 		command, rest, err := root.Find(strings.Fields(path))
 		if err != nil || len(rest) > 0 {
@@ -120,13 +121,17 @@ func TestCommandLine(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"without arguments it helps":                 {[]string{"kubectl-sts"}, 0, "Usage:\n  kubectl sts ", "^$"},
-		"help points to the plugin":                  {[]string{"kubectl-sts", "rollout", "--help"}, 0, `Use "kubectl sts rollout <command> --help" for more`, "^$"},
-		"an unknown command is named":                {[]string{"kubectl-sts", "rolout"}, 1, "^$", `unknown command "rolout" for "kubectl sts"`},
-		"an unknown flag is named":                   {[]string{"kubectl-sts", "rollout", "status", "--revison=1"}, 1, "^$", `unknown flag: --revison\nSee 'kubectl sts rollout status --help' for usage.`},
-		"a cluster out of reach is said once":        {[]string{"kubectl-sts", "get", "sts"}, 1, "^$", `^The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port\?\n$`},
-		"the names of commands are completed":        {[]string{"kubectl_complete-sts", "roll"}, 0, "^rollout\t", "ShellCompDirectiveNoFileComp"},
-		"the subcommands of a command are completed": {[]string{"kubectl_complete-sts", "rollout", "un"}, 0, "^undo\t", "ShellCompDirectiveNoFileComp"},
+		"without arguments it helps": {[]string{"kubectl-sts"}, 0, "Usage:\n  kubectl sts ", "^$"},
+		"help points to the plugin": {
+			[]string{"kubectl-sts", "rollout", "--help"}, 0, `Use "kubectl sts rollout <command> --help" for more`, "^$"},
+		"an unknown command is named": {[]string{"kubectl-sts", "rolout"}, 1, "^$", `unknown command "rolout" for "kubectl sts"`},
+		"an unknown flag is named": {[]string{"kubectl-sts", "rollout", "status", "--revison=1"}, 1, "^$",
+			`unknown flag: --revison\nSee 'kubectl sts rollout status --help' for usage.`},
+		"a cluster out of reach is said once": {[]string{"kubectl-sts", "get", "sts"}, 1, "^$",
+			`^The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port\?\n$`},
+		"the names of commands are completed": {[]string{"kubectl_complete-sts", "roll"}, 0, "^rollout\t", "ShellCompDirectiveNoFileComp"},
+		"the subcommands of a command are completed": {
+			[]string{"kubectl_complete-sts", "rollout", "un"}, 0, "^undo\t", "ShellCompDirectiveNoFileComp"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			code, stdout, stderr := runCommand(t, c.args...)

@@ -97,7 +97,8 @@ func answer(w http.ResponseWriter, request *http.Request) {
 func refuse(w http.ResponseWriter, code int32, reason metav1.StatusReason) {
 	w.WriteHeader(int(code))
 	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason, Message: "no: " + hostile,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: code, Reason: reason,
+		Message: "no: " + hostile,
 	})
 }
 
@@ -110,15 +111,20 @@ func hostileObjects() map[string]any {
 		"spec": map[string]any{"holderIdentity": hostile, "renewTime": metav1.NewMicroTime(time.Now()), "leaseDurationSeconds": 15},
 	}
 	registration := map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1.apps.statefulset.dev", "finalizers": []string{hostile}},
-		"status": map[string]any{"conditions": []any{map[string]any{"type": "Available", "status": "False", "reason": hostile, "message": hostile}}},
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": "v1.apps.statefulset.dev", "finalizers": []string{hostile}},
+		"status": map[string]any{
+			"conditions": []any{map[string]any{"type": "Available", "status": "False", "reason": hostile, "message": hostile}}},
 	}
-	plan := &v1.StatefulSetPlan{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetPlan"}, Outcome: hostile, Reason: hostile, Message: hostile, Rounds: []v1.PlanRound{{
-		Steps:    []v1.PlanStep{{Actions: []v1.PlanAction{{Description: hostile, Message: hostile}}}},
-		Warnings: []v1.PlanWarning{{Reason: hostile, Message: hostile}}, WaitingFor: hostile, ExpectedEvents: []string{hostile, hostile},
-	}}}
-	note := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{"store": hostile, "revision": hostile, "requestheader-client-ca-file": hostile}}
-	report := &corev1.ConfigMap{TypeMeta: note.TypeMeta, Data: map[string]string{"every": "6h", "verified": "2026-11-22T12:00:00Z", "name": hostile, "failed": hostile, "failure": hostile}}
+	plan := &v1.StatefulSetPlan{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetPlan"}, Outcome: hostile,
+		Reason: hostile, Message: hostile, Rounds: []v1.PlanRound{{
+			Steps:    []v1.PlanStep{{Actions: []v1.PlanAction{{Description: hostile, Message: hostile}}}},
+			Warnings: []v1.PlanWarning{{Reason: hostile, Message: hostile}}, WaitingFor: hostile, ExpectedEvents: []string{hostile, hostile},
+		}}}
+	note := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		Data: map[string]string{"store": hostile, "revision": hostile, "requestheader-client-ca-file": hostile}}
+	report := &corev1.ConfigMap{TypeMeta: note.TypeMeta,
+		Data: map[string]string{"every": "6h", "verified": "2026-11-22T12:00:00Z", "name": hostile, "failed": hostile, "failure": hostile}}
 	stock := &appsv1.StatefulSetList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSetList"}}
 	return map[string]any{
 		"/version": map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"},
@@ -128,17 +134,23 @@ func hostileObjects() map[string]any {
 			{Name: v1.GroupName, Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: v1.GroupName + "/v1", Version: "v1"}}},
 			{Name: "apps", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "apps/v1", Version: "v1"}}},
 		}},
-		"/apis/apps/v1":            resources("apps/v1", "statefulsets", "StatefulSet"),
-		group + "/v1":              resources(v1.GroupName+"/v1", "statefulsets", "StatefulSet"),
-		group + "/v1/statefulsets": &v1.StatefulSetList{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetList"}, Items: []v1.StatefulSet{*set}},
-		group + "/v1" + namespace + "/statefulsets":                                                          &v1.StatefulSetList{TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetList"}, Items: []v1.StatefulSet{*set}},
-		group + "/v1" + namespace + "/statefulsets/web":                                                      set,
-		group + "/v1" + namespace + "/statefulsets/web/plan":                                                 plan,
-		"/apis/apps/v1" + namespace + "/statefulsets":                                                        stock,
-		"/apis/apps/v1" + namespace + "/controllerrevisions":                                                 &appsv1.ControllerRevisionList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevisionList"}, Items: []appsv1.ControllerRevision{*revision}},
-		"/api/v1" + namespace + "/pods":                                                                      &corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod}},
-		"/api/v1" + namespace + "/persistentvolumeclaims":                                                    &corev1.PersistentVolumeClaimList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaimList"}, Items: []corev1.PersistentVolumeClaim{*hostileClaim()}},
-		"/api/v1" + namespace + "/events":                                                                    &corev1.EventList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "EventList"}, Items: []corev1.Event{*hostileEvent()}},
+		"/apis/apps/v1": resources("apps/v1", "statefulsets", "StatefulSet"),
+		group + "/v1":   resources(v1.GroupName+"/v1", "statefulsets", "StatefulSet"),
+		group + "/v1/statefulsets": &v1.StatefulSetList{
+			TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetList"}, Items: []v1.StatefulSet{*set}},
+		group + "/v1" + namespace + "/statefulsets": &v1.StatefulSetList{
+			TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSetList"}, Items: []v1.StatefulSet{*set}},
+		group + "/v1" + namespace + "/statefulsets/web":      set,
+		group + "/v1" + namespace + "/statefulsets/web/plan": plan,
+		"/apis/apps/v1" + namespace + "/statefulsets":        stock,
+		"/apis/apps/v1" + namespace + "/controllerrevisions": &appsv1.ControllerRevisionList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevisionList"}, Items: []appsv1.ControllerRevision{*revision}},
+		"/api/v1" + namespace + "/pods": &corev1.PodList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod}},
+		"/api/v1" + namespace + "/persistentvolumeclaims": &corev1.PersistentVolumeClaimList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaimList"}, Items: []corev1.PersistentVolumeClaim{*hostileClaim()}},
+		"/api/v1" + namespace + "/events": &corev1.EventList{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "EventList"}, Items: []corev1.Event{*hostileEvent()}},
 		"/apis/apiregistration.k8s.io/v1/apiservices/v1.apps.statefulset.dev":                                registration,
 		"/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication":                       note,
 		"/api/v1/namespaces/statefulset-system/configmaps/statefulset-apiserver-store":                       note,
@@ -148,41 +160,49 @@ func hostileObjects() map[string]any {
 }
 
 func resources(version, name, kind string) metav1.APIResourceList {
-	return metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version, APIResources: []metav1.APIResource{
-		{Name: name, Kind: kind, Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch", "delete", "patch"}},
-	}}
+	return metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version, APIResources: []metav1.APIResource{
+			{Name: name, Kind: kind, Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch", "delete", "patch"}},
+		}}
 }
 
 func hostileSet() *v1.StatefulSet {
 	labels := map[string]string{"app": "web"}
 	set := &v1.StatefulSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupName + "/v1", Kind: "StatefulSet"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "1", Generation: 1, Annotations: map[string]string{"note": hostile, v1.HoldAnnotation: hostile},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "web", UID: "1", Generation: 1, Annotations: map[string]string{"note": hostile, v1.HoldAnnotation: hostile},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: hostile, Name: hostile, UID: "9"}}, Finalizers: []string{hostile}},
-		Spec: v1.StatefulSetSpec{Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels}, VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}},
+		Spec: v1.StatefulSetSpec{Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}},
 	}
 	set.Spec.Template.Labels = labels
 	set.Spec.Template.Annotations = map[string]string{"note": hostile}
-	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: hostile, Command: []string{hostile}, Env: []corev1.EnvVar{{Name: "A", Value: hostile}}}}
+	set.Spec.Template.Spec.Containers = []corev1.Container{
+		{Name: "main", Image: hostile, Command: []string{hostile}, Env: []corev1.EnvVar{{Name: "A", Value: hostile}}}}
 	for _, kind := range []v1.StatefulSetConditionType{v1.StatefulSetReady, v1.StatefulSetStalled} {
-		set.Status.Conditions = append(set.Status.Conditions, v1.StatefulSetCondition{Type: kind, Status: corev1.ConditionTrue, Reason: hostile, Message: hostile})
+		set.Status.Conditions = append(set.Status.Conditions,
+			v1.StatefulSetCondition{Type: kind, Status: corev1.ConditionTrue, Reason: hostile, Message: hostile})
 	}
 	set.Status.ObservedGeneration, set.Status.UpdateRevision = 1, "web-"+hostile
 	return set
 }
 
 func hostilePod() *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "2", Labels: map[string]string{"app": "web", appsv1.ControllerRevisionHashLabelKey: "web-" + hostile}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "2",
+		Labels: map[string]string{"app": "web", appsv1.ControllerRevisionHashLabelKey: "web-" + hostile}}}
 	pod.Spec.NodeName, pod.Status.Phase, pod.Status.Message = hostile, corev1.PodRunning, hostile
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: hostile, Message: hostile}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+		{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: hostile, Message: hostile}}}}
 	return pod
 }
 
 func hostileRevision() *appsv1.ControllerRevision {
 	controls := true
 	return &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-" + hostile, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: &controls}}},
-		Data:       runtime.RawExtension{Raw: []byte(`{}`)}, Revision: 1,
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "web-" + hostile, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: &controls}}},
+		Data: runtime.RawExtension{Raw: []byte(`{}`)}, Revision: 1,
 	}
 }
 
@@ -194,5 +214,6 @@ func hostileClaim() *corev1.PersistentVolumeClaim {
 
 func hostileEvent() *corev1.Event {
 	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web.1"}, Reason: hostile, Message: hostile, Type: hostile,
-		Source: corev1.EventSource{Component: hostile}, ReportingController: hostile, InvolvedObject: corev1.ObjectReference{FieldPath: fmt.Sprintf("spec.%s", hostile)}}
+		Source: corev1.EventSource{Component: hostile}, ReportingController: hostile,
+		InvolvedObject: corev1.ObjectReference{FieldPath: fmt.Sprintf("spec.%s", hostile)}}
 }

@@ -74,13 +74,15 @@ func TestKrewManifestIsValidWhenFilled(t *testing.T) {
 		t.Errorf("its short description is %q, want one line of at most 50 characters", s)
 	}
 	if manifest.Spec.Version != "v1.2.3" || manifest.Spec.Homepage == "" || len(manifest.Spec.Platforms) != 5 {
-		t.Errorf("got version %q, homepage %q and %d platforms, want v1.2.3, a homepage and 5", manifest.Spec.Version, manifest.Spec.Homepage, len(manifest.Spec.Platforms))
+		t.Errorf("got version %q, homepage %q and %d platforms, want v1.2.3, a homepage and 5", manifest.Spec.Version, manifest.Spec.Homepage,
+			len(manifest.Spec.Platforms))
 	}
 	sums := map[string]bool{}
 	for _, p := range manifest.Spec.Platforms {
 		sums[p.SHA256] = true
 		want := "https://example.test/v1.2.3/kubectl-sts_" + p.Selector.MatchLabels["os"] + "_" + p.Selector.MatchLabels["arch"] + ".tar.gz"
-		if p.URI != want || !regexp.MustCompile(`^[a-f0-9]{64}$`).MatchString(p.SHA256) || !strings.HasPrefix(p.Bin, "kubectl-sts") || len(p.Selector.MatchLabels) != 2 {
+		if p.URI != want || !regexp.MustCompile(`^[a-f0-9]{64}$`).MatchString(p.SHA256) || !strings.HasPrefix(p.Bin, "kubectl-sts") ||
+			len(p.Selector.MatchLabels) != 2 {
 			t.Errorf("got platform %+v, want the archive %s, its sum, the program, and a selector by os and arch", p, want)
 		}
 	}

@@ -46,7 +46,8 @@ const kubectl = "kubectl"
 // the configuration of kubectl, are the same for all kinds.
 //
 // What is shown in a terminal is kept from steering it, but for what members and other programs print themselves.
-func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.Factory, streams genericiooptions.IOStreams) templates.CommandGroups {
+func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.Factory,
+	streams genericiooptions.IOStreams) templates.CommandGroups {
 	shown := terminal.GuardTerminals(streams)
 	return templates.CommandGroups{
 		{

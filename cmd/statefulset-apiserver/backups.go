@@ -76,7 +76,8 @@ func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 		return
 	}
 	if c.options.KeyFile == "" {
-		log.Info("Copies of the store are not signed, so that who can write to their place can replace them; --backup-key-file signs them", "to", c.options.To)
+		log.Info("Copies of the store are not signed, so that who can write to their place can replace them; --backup-key-file signs them", "to",
+			c.options.To)
 	}
 	keeper.Run(ctx, leads)
 	if err := keeper.Etcd.Close(); err != nil {
@@ -115,7 +116,8 @@ func checkElsewhere(ctx context.Context, file, prefix string, o *backup.Options)
 		return found, fmt.Errorf("finding this program: %w", err)
 	}
 	//nolint:gosec // the program is this one
-	cmd := exec.CommandContext(ctx, self, "store", "check", "--from="+file, "--etcd-prefix="+prefix, "--scratch="+o.Scratch, "--backup-key-file="+o.KeyFile, "--output=json")
+	cmd := exec.CommandContext(ctx, self, "store", "check", "--from="+file, "--etcd-prefix="+prefix, "--scratch="+o.Scratch,
+		"--backup-key-file="+o.KeyFile, "--output=json")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = checkGrace
 	var said bytes.Buffer

@@ -91,7 +91,8 @@ func addFlags(command *cobra.Command, options *apiserver.Options, colocated *col
 	colocated.options.AddFlags(sections.FlagSet("controller"))
 	colocated.copies.options.AddFlags(sections.FlagSet("backups"))
 	logsapi.AddFlags(logs, sections.FlagSet("logs"))
-	sections.FlagSet("global").Bool("version", false, "Print the version, and the versions of Kubernetes that a host cluster may have, and exit.")
+	sections.FlagSet("global").Bool("version", false,
+		"Print the version, and the versions of Kubernetes that a host cluster may have, and exit.")
 	globalflag.AddGlobalFlags(sections.FlagSet("global"), name)
 	for _, section := range sections.FlagSets {
 		command.Flags().AddFlagSet(section)

@@ -40,8 +40,10 @@ func TestTheControllerTracesAsTheServerDoes(t *testing.T) {
 	}))
 	defer host.Close()
 	tracing := &askedTracing{}
-	colocated := &colocated{options: controller.NewOptions(), copies: copies{server: &apiserver.Options{ObjectNamespaces: identity.ObjectNamespaces{"a"}}}}
-	config, err := colocated.config(apiserver.Access{Host: &rest.Config{Host: host.URL}, Loopback: &rest.Config{Host: host.URL}, Tracing: tracing})
+	colocated := &colocated{
+		options: controller.NewOptions(), copies: copies{server: &apiserver.Options{ObjectNamespaces: identity.ObjectNamespaces{"a"}}}}
+	config, err := colocated.config(
+		apiserver.Access{Host: &rest.Config{Host: host.URL}, Loopback: &rest.Config{Host: host.URL}, Tracing: tracing})
 	if err != nil {
 		t.Fatalf("preparing the controller: %v", err)
 	}
@@ -51,7 +53,8 @@ func TestTheControllerTracesAsTheServerDoes(t *testing.T) {
 	if want := []string{"a"}; !slices.Equal(config.ObjectNamespaces, want) {
 		t.Errorf("got the namespaces of objects %q, want those of the server, %q", config.ObjectNamespaces, want)
 	}
-	within := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
+	within := trace.ContextWithSpanContext(t.Context(),
+		trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
 	if _, err := config.Host.CoreV1().Pods("shop").Get(within, "web-0", metav1.GetOptions{}); err != nil {
 		t.Fatalf("asking the host: %v", err)
 	}

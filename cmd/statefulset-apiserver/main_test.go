@@ -104,19 +104,24 @@ func TestTheCommandEndsWithOneLine(t *testing.T) {
 			[]string{"--etcd-servers=http://127.0.0.1:1", "--data-dir=here"},
 			[]string{`--data-dir is "here"`, `--etcd-servers is ["http://127.0.0.1:1"]`, "give one of the two"},
 		},
-		"for etcd certificates without etcd":   {[]string{"--etcd-cafile=ca.crt"}, []string{"--etcd-cafile", "--etcd-servers"}},
-		"for a certificate without a key":      {[]string{"--tls-cert-file=x.crt"}, []string{`--tls-cert-file is "x.crt"`, `--tls-private-key-file is ""`, "give both"}},
-		"for two mistakes":                     {[]string{"--tls-cert-file=x.crt", "--host-timeout=0s"}, []string{"--tls-cert-file", "; ", "--host-timeout is 0s, must be at least 1s"}},
-		"for a storage type that is unknown":   {[]string{"--storage-media-type=text/plain"}, []string{`--storage-media-type "text/plain" invalid`, "application/json"}},
-		"for a version that it cannot emulate": {[]string{"--emulated-version=statefulset=99.0"}, []string{"emulation version 99.0 is not between [" + version.OldestMinor + ", " + version.Minor}},
-		"without a host":                       {serving, []string{"no host cluster", "--kubeconfig"}},
+		"for etcd certificates without etcd": {[]string{"--etcd-cafile=ca.crt"}, []string{"--etcd-cafile", "--etcd-servers"}},
+		"for a certificate without a key": {
+			[]string{"--tls-cert-file=x.crt"}, []string{`--tls-cert-file is "x.crt"`, `--tls-private-key-file is ""`, "give both"}},
+		"for two mistakes": {
+			[]string{"--tls-cert-file=x.crt", "--host-timeout=0s"}, []string{"--tls-cert-file", "; ", "--host-timeout is 0s, must be at least 1s"}},
+		"for a storage type that is unknown": {
+			[]string{"--storage-media-type=text/plain"}, []string{`--storage-media-type "text/plain" invalid`, "application/json"}},
+		"for a version that it cannot emulate": {[]string{"--emulated-version=statefulset=99.0"},
+			[]string{"emulation version 99.0 is not between [" + version.OldestMinor + ", " + version.Minor}},
+		"without a host": {serving, []string{"no host cluster", "--kubeconfig"}},
 		"for a port that is taken": {
 			[]string{"--bind-address=127.0.0.1", "--secure-port=" + takenPort, "--kubeconfig=" + broken},
 			[]string{"--secure-port " + takenPort, "address already in use"},
 		},
 		"for a kubeconfig that is absent": {append(serving, "--kubeconfig=/nowhere"), []string{`--kubeconfig "/nowhere"`, "no such file"}},
 		"for a kubeconfig that is broken": {append(serving, "--kubeconfig="+broken), []string{"--kubeconfig", broken}},
-		"for a host that is not there":    {append(serving, "--kubeconfig="+kubeconfig(t, nobody.URL)), []string{nobody.URL, "connection refused", "tried for 1s", "check that it runs"}},
+		"for a host that is not there": {append(serving, "--kubeconfig="+kubeconfig(t, nobody.URL)),
+			[]string{nobody.URL, "connection refused", "tried for 1s", "check that it runs"}},
 		"for a host that does not know us": {
 			append(serving, "--kubeconfig="+kubeconfig(t, unauthorized)),
 			[]string{unauthorized, "does not accept the credentials of --kubeconfig"},

@@ -30,7 +30,8 @@ func newStoreCommand() (*cobra.Command, error) {
 			return errors.New("store needs one of backup, check, restore, rebuild, member, rotate-authority and wait; --help tells more")
 		},
 	}
-	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){newBackupCommand, newRestoreCommand, newRebuildCommand} {
+	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){
+		newBackupCommand, newRestoreCommand, newRebuildCommand} {
 		options, err := apiserver.NewOptions()
 		if err != nil {
 			return nil, err

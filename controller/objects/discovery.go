@@ -76,11 +76,13 @@ func (k *kind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
 // discover asks the host what it calls the kind.
 func (k *kind) discover(ctx context.Context) (string, error) {
 	group := schema.GroupResource{Group: k.gvk.Group, Resource: strings.ToLower(k.gvk.Kind)}
-	list, err := discovery.ToServerResourcesInterfaceWithContext(k.watcher.config.Discovery).ServerResourcesForGroupVersionWithContext(ctx, k.gvk.GroupVersion().String())
+	list, err := discovery.ToServerResourcesInterfaceWithContext(k.watcher.config.Discovery).ServerResourcesForGroupVersionWithContext(ctx,
+		k.gvk.GroupVersion().String())
 	if err != nil {
 		return "", fmt.Errorf("asking for %s: %w", k.gvk.GroupKind(), err)
 	}
-	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == k.gvk.Kind && !strings.Contains(r.Name, "/") })
+	at := slices.IndexFunc(list.APIResources,
+		func(r metav1.APIResource) bool { return r.Kind == k.gvk.Kind && !strings.Contains(r.Name, "/") })
 	switch {
 	case at < 0:
 		return "", apierrors.NewNotFound(group, k.gvk.Version)

@@ -23,9 +23,11 @@ func entry(of metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFi
 }
 
 func TestWhatIsDrawnStaysWithWhoDrewIt(t *testing.T) {
-	posted := entry(metav1.ManagedFieldsOperationUpdate, `{"f:data":{".":{},"f:password":{}},"f:metadata":{"f:annotations":{".":{},"f:apps.statefulset.dev/generated":{},"f:apps.statefulset.dev/owner":{}},"f:labels":{".":{},"f:a":{}}},"f:type":{}}`)
+	posted := entry(metav1.ManagedFieldsOperationUpdate,
+		`{"f:data":{".":{},"f:password":{}},"f:metadata":{"f:annotations":{".":{},"f:apps.statefulset.dev/generated":{},"f:apps.statefulset.dev/owner":{}},"f:labels":{".":{},"f:a":{}}},"f:type":{}}`)
 	posted.Manager = GenerateManager
-	live := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{posted}}}
+	live := &metav1.PartialObjectMetadata{
+		ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{posted}}}
 	patch, err := TakeOverPatch(live)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,8 @@ func TestWhatIsDrawnStaysWithWhoDrewIt(t *testing.T) {
 }
 
 func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
-	ours, theirs, status := entry(metav1.ManagedFieldsOperationApply, `{"f:data":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{"f:x":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{}`)
+	ours, theirs, status := entry(metav1.ManagedFieldsOperationApply, `{"f:data":{}}`),
+		entry(metav1.ManagedFieldsOperationUpdate, `{"f:x":{}}`), entry(metav1.ManagedFieldsOperationUpdate, `{}`)
 	theirs.Manager, theirs.Time = "kubectl-edit", &metav1.Time{Time: time.Unix(2, 0)}
 	status.Manager, status.Subresource, status.Time = "kubelet", "status", &metav1.Time{Time: time.Unix(3, 0)}
 	same := theirs
@@ -88,7 +91,8 @@ func TestWhoHasChangedAnObjectIsTold(t *testing.T) {
 func TestOfASecretOnlyItsKeysAreKept(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	secretTemplate := runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-auth"}}`)}
-	set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "auth", Object: secretTemplate, Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}, {Key: "token", Bytes: 64}}}}
+	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+		{Name: "auth", Object: secretTemplate, Generate: []v1.GeneratedKey{{Key: "password", Bytes: 24}, {Key: "token", Bytes: 64}}}}
 	templates, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
 		t.Fatal(wrong)

@@ -71,7 +71,8 @@ func (g *Gauge) add(kind string, more counts) {
 	if g.sums[kind] = sum; sum.sets == 0 {
 		delete(g.sums, kind)
 	}
-	for state, n := range map[string]int64{"wanted": sum.wanted, "present": sum.present, "updated": sum.updated, "foreign": sum.foreign, "retired": sum.retired} {
+	for state, n := range map[string]int64{
+		"wanted": sum.wanted, "present": sum.present, "updated": sum.updated, "foreign": sum.foreign, "retired": sum.retired} {
 		labels := map[string]string{"kind": kind, "state": state}
 		if sum.sets == 0 {
 			g.Delete(labels)
@@ -91,7 +92,8 @@ func (g *Gauge) Drop() {
 }
 
 func (c counts) plus(other counts) counts {
-	return counts{c.sets + other.sets, c.wanted + other.wanted, c.present + other.present, c.updated + other.updated, c.foreign + other.foreign, c.retired + other.retired}
+	return counts{c.sets + other.sets, c.wanted + other.wanted, c.present + other.present, c.updated + other.updated,
+		c.foreign + other.foreign, c.retired + other.retired}
 }
 
 func (c counts) negative() counts {

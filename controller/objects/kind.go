@@ -40,7 +40,8 @@ type kind struct {
 
 func newKind(ctx context.Context, w *Watcher, gvk schema.GroupVersionKind) *kind {
 	ctx, stop := context.WithCancel(ctx)
-	return &kind{watcher: w, gvk: gvk, ctx: ctx, stop: stop, hurried: make(chan struct{}, 1), found: make(chan struct{}), watches: map[string]*namespaceWatch{}}
+	return &kind{watcher: w, gvk: gvk, ctx: ctx, stop: stop, hurried: make(chan struct{}, 1), found: make(chan struct{}),
+		watches: map[string]*namespaceWatch{}}
 }
 
 // isCalled notes what the host calls the kind, and lets its watches begin.

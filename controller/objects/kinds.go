@@ -160,7 +160,8 @@ func (w *Watcher) named() []string {
 		return named
 	}
 	return slices.DeleteFunc(named, func(kind string) bool {
-		return !slices.ContainsFunc(w.describing(kind, metav1.NamespaceAll), func(set *v1.StatefulSet) bool { return w.config.Namespaces.Has(set.Namespace) })
+		return !slices.ContainsFunc(w.describing(kind, metav1.NamespaceAll),
+			func(set *v1.StatefulSet) bool { return w.config.Namespaces.Has(set.Namespace) })
 	})
 }
 

@@ -61,7 +61,8 @@ type house struct {
 // newHouse is a watcher in some namespaces, of a host that has none of the kinds, or that fails to say so.
 func newHouse(t *testing.T, namespaces identity.ObjectNamespaces, fails error, sets ...*v1.StatefulSet) *house {
 	t.Helper()
-	h := &house{sets: map[cache.ObjectName]*v1.StatefulSet{}, describing: map[string][]*v1.StatefulSet{}, memories: map[cache.ObjectName]*Memory{}}
+	h := &house{
+		sets: map[cache.ObjectName]*v1.StatefulSet{}, describing: map[string][]*v1.StatefulSet{}, memories: map[cache.ObjectName]*Memory{}}
 	host := fake.NewClientset()
 	host.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
 		h.asked.Add(1)
@@ -159,8 +160,10 @@ func TestAHundredKindsAreWatchedAndTheNextWaitsForAPlace(t *testing.T) {
 		for n, set := range sets {
 			kinds, watched := house.observed(t, set)
 			got := kinds[thing(n).GroupKind()].Refused
-			if waits := strings.HasPrefix(got, "at most 100 kinds of objects are watched"); waits != (n >= identity.MostObjectKinds) || watched != identity.MostObjectKinds {
-				t.Errorf("kind %d of the sets by age: got refused %q with %d kinds watched, want the first 100 watched and the others refused", n, got, watched)
+			if waits := strings.HasPrefix(got, "at most 100 kinds of objects are watched"); waits != (n >= identity.MostObjectKinds) ||
+				watched != identity.MostObjectKinds {
+				t.Errorf("kind %d of the sets by age: got refused %q with %d kinds watched, want the first 100 watched and the others refused", n, got,
+					watched)
 			}
 		}
 		synctest.Wait()
@@ -174,7 +177,8 @@ func TestAHundredKindsAreWatchedAndTheNextWaitsForAPlace(t *testing.T) {
 		if got := kinds[thing(identity.MostObjectKinds).GroupKind()].Refused; strings.HasPrefix(got, "at most") {
 			t.Errorf("the kind that waited: got refused %q, want it watched", got)
 		}
-		if got, watched := house.observed(t, sets[identity.MostObjectKinds+1]); watched != identity.MostObjectKinds || got[thing(identity.MostObjectKinds+1).GroupKind()].Refused == "" {
+		if got, watched := house.observed(t, sets[identity.MostObjectKinds+1]); watched != identity.MostObjectKinds ||
+			got[thing(identity.MostObjectKinds+1).GroupKind()].Refused == "" {
 			t.Errorf("with the last kind %d kinds are watched, and it is %v, want 100 and it refused", watched, got)
 		}
 		for _, set := range sets[:10] {
@@ -198,7 +202,8 @@ func TestAKindThatIsWatchedKeepsItsPlace(t *testing.T) {
 			house.observed(t, set)
 		}
 		time.Sleep(10 * unusedInterval)
-		if got, watched := house.observed(t, young); strings.HasPrefix(got[thing(999).GroupKind()].Refused, "at most") || watched != identity.MostObjectKinds {
+		if got, watched := house.observed(t, young); strings.HasPrefix(got[thing(999).GroupKind()].Refused, "at most") ||
+			watched != identity.MostObjectKinds {
 			t.Errorf("the kind that was watched first is %v with %d kinds watched, want it watched, and 100", got, watched)
 		}
 	})
@@ -247,7 +252,8 @@ func TestAKindIsFoundSoonWhenASetThatDescribesItIsWritten(t *testing.T) {
 		house.observed(t, set)
 		time.Sleep(2 * shortestDiscovery)
 		if changed := house.asked.Load(); idle > before+1 || changed == idle {
-			t.Errorf("the host was asked %d times, %d after a look at the unchanged set, and %d after it changed, want it asked again only then", before, idle, changed)
+			t.Errorf("the host was asked %d times, %d after a look at the unchanged set, and %d after it changed, want it asked again only then",
+				before, idle, changed)
 		}
 	})
 }

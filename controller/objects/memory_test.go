@@ -20,8 +20,9 @@ func TestWhoHasChangedAnObject(t *testing.T) {
 	ours := func(inputs, fields string, others ...metav1.ManagedFieldsEntry) *metav1.PartialObjectMetadata {
 		applied := entry(metav1.ManagedFieldsOperationApply, fields)
 		applied.Manager = identity.ObjectManager
-		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "conf", ResourceVersion: "2", Annotations: map[string]string{v1.ObjectInputsAnnotation: inputs},
-			ManagedFields: append(others, applied)}}
+		return &metav1.PartialObjectMetadata{
+			ObjectMeta: metav1.ObjectMeta{UID: "conf", ResourceVersion: "2", Annotations: map[string]string{v1.ObjectInputsAnnotation: inputs},
+				ManagedFields: append(others, applied)}}
 	}
 	mine := entry(metav1.ManagedFieldsOperationUpdate, `{"f:data":{"f:b":{}}}`)
 	mine.Manager = "kubectl"
@@ -81,7 +82,8 @@ func TestWhatWasDeletedIsRememberedUntilItIsNotSeen(t *testing.T) {
 	memory, configMaps := &Memory{}, schema.GroupKind{Kind: "ConfigMap"}
 	memory.Deleted(configMaps, "u")
 	look := func(kindKnown, there bool) (terminates bool) {
-		world := &plan.World{Now: time.Unix(1, 0), Kinds: map[schema.GroupKind]plan.Kind{configMaps: {Known: kindKnown}}, Objects: map[identity.ObjectKey]*plan.Object{}}
+		world := &plan.World{Now: time.Unix(1, 0), Kinds: map[schema.GroupKind]plan.Kind{configMaps: {Known: kindKnown}},
+			Objects: map[identity.ObjectKey]*plan.Object{}}
 		object := &plan.Object{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
 		if there {
 			world.Objects[identity.ObjectKey{Kind: "ConfigMap", Name: "web-3-conf"}] = object

@@ -26,7 +26,8 @@ func (o *supportingObjects) findAnchor() {
 		return
 	}
 	o.anchor = o.world.Revisions[at]
-	if o.anchor.DeletionTimestamp == nil && slices.ContainsFunc(o.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == o.world.Set.UID }) {
+	if o.anchor.DeletionTimestamp == nil &&
+		slices.ContainsFunc(o.anchor.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == o.world.Set.UID }) {
 		o.anchorOwners = []metav1.OwnerReference{identity.OwnerOfObjects(o.anchor)}
 	}
 }

@@ -39,7 +39,8 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		return false
 	case isFinished(m.pod):
 		if until, pauses := f.pauses(m); pauses {
-			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase, f.endings[m.ordinal].inARow, words.Clock(until))
+			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase,
+				f.endings[m.ordinal].inARow, words.Clock(until))
 			d.again(until.Sub(f.Now))
 			return false
 		}

@@ -42,7 +42,8 @@ func TestBroken(t *testing.T) {
 		"its gates are asked while its containers are resized":   {question: asked, note: resized},
 		"its gates were asked for the restart of its containers": {question: asked, note: restarted, revision: "web-2", broken: true},
 		"its gates are asked while its containers are restarted": {question: asked, note: restarted, revision: "web-1"},
-		"it is in service":                                       {inService: &corev1.PodCondition{Type: v1.PodInService, Status: corev1.ConditionTrue}, broken: true},
+		"it is in service": {
+			inService: &corev1.PodCondition{Type: v1.PodInService, Status: corev1.ConditionTrue}, broken: true},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
@@ -61,7 +62,8 @@ func TestBroken(t *testing.T) {
 			if test.note != "" {
 				pod.Annotations[v1.InPlaceAnnotation] = test.note
 			}
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse}}
+			pod.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.ContainersReady, Status: corev1.ConditionFalse}}
 			if test.inService != nil {
 				pod.Status.Conditions = append(pod.Status.Conditions, *test.inService)
 			}
@@ -79,19 +81,22 @@ func TestGrowthThatOthersWaitFor(t *testing.T) {
 		modify corev1.PersistentVolumeClaimModifyVolumeStatus
 		waits  bool
 	}{
-		"the driver is at work":                          {waits: true},
-		"the driver has refused":                         {status: corev1.PersistentVolumeClaimControllerResizeInfeasible},
-		"the node has yet to resize the file system":     {status: corev1.PersistentVolumeClaimNodeResizePending},
-		"the node cannot resize the file system":         {status: corev1.PersistentVolumeClaimNodeResizeInfeasible, waits: true},
-		"the driver has refused, and gives it a class":   {status: corev1.PersistentVolumeClaimControllerResizeInfeasible, modify: corev1.PersistentVolumeClaimModifyVolumeInProgress, waits: true},
-		"the driver has refused both a size and a class": {status: corev1.PersistentVolumeClaimControllerResizeInfeasible, modify: corev1.PersistentVolumeClaimModifyVolumeInfeasible},
+		"the driver is at work":                      {waits: true},
+		"the driver has refused":                     {status: corev1.PersistentVolumeClaimControllerResizeInfeasible},
+		"the node has yet to resize the file system": {status: corev1.PersistentVolumeClaimNodeResizePending},
+		"the node cannot resize the file system":     {status: corev1.PersistentVolumeClaimNodeResizeInfeasible, waits: true},
+		"the driver has refused, and gives it a class": {
+			status: corev1.PersistentVolumeClaimControllerResizeInfeasible, modify: corev1.PersistentVolumeClaimModifyVolumeInProgress, waits: true},
+		"the driver has refused both a size and a class": {
+			status: corev1.PersistentVolumeClaimControllerResizeInfeasible, modify: corev1.PersistentVolumeClaimModifyVolumeInfeasible},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
 			size := func(text string) corev1.ResourceList {
 				return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(text)}
 			}
-			template := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: size("2Gi")}}}
+			template := &corev1.PersistentVolumeClaim{
+				Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: size("2Gi")}}}
 			claim := template.DeepCopy()
 			claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: size("1Gi")}
 			if test.status != "" {

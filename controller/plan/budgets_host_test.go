@@ -49,10 +49,12 @@ func refusalFor(why string) error {
 	switch why {
 	case "budget":
 		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 3 healthy pods and has 3 currently"}}
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{
+			{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget web needs 3 healthy pods and has 3 currently"}}
 		return err
 	case "budgets":
-		return apierrors.FromObject(&metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."})
+		return apierrors.FromObject(&metav1.Status{Status: metav1.StatusFailure, Code: 500,
+			Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."})
 	default:
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "x", errors.New(why))
 	}

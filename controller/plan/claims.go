@@ -36,10 +36,12 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 			d.wait("claim %s of member %d is being deleted; the member is created after that", existing.Name, m.ordinal)
 			return nil, false
 		case f.ofFormerOwner(existing, m):
-			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created after that", existing.Name, m.ordinal)
+			d.wait("claim %s of member %d belongs to an earlier pod or set and is deleted with it; the member is created after that", existing.Name,
+				m.ordinal)
 			return nil, false
 		case isRetired(existing):
-			d.wait("claim %s of member %d was to be deleted; the member is created when the claim does not say so any more", existing.Name, m.ordinal)
+			d.wait("claim %s of member %d was to be deleted; the member is created when the claim does not say so any more", existing.Name,
+				m.ordinal)
 			return nil, false
 		case f.conflicts(existing, m):
 			d.warn("ConflictingController", "claim %s has another controller; the retention policy is not applied to it", existing.Name)
@@ -55,7 +57,8 @@ func blockedByRival(f *facts, d *draft, m member, template string) bool {
 	if rival == "" {
 		return false
 	}
-	d.blocked(v1.ReasonClaimShared, "claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, rival)
+	d.blocked(v1.ReasonClaimShared,
+		"claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, rival)
 	return true
 }
 

@@ -25,7 +25,8 @@ func TestAPlanChangesABoundedNumberOfClaims(t *testing.T) {
 		claim := identity.Claim(set, 0, ordinal)
 		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
 		pod := identity.Pod(set, &set.Spec.Template, "web-a", ordinal)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		pod.Status = corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		world.Claims, world.Pods = append(world.Claims, claim), append(world.Pods, pod)
 	}
 	set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"tier": "gold"}
@@ -85,7 +86,8 @@ func TestAPlanMarksAndDeletesABoundedNumberOfClaims(t *testing.T) {
 				}
 			}
 			if marks != test.marks || deletes != test.deletes || len(p.Status.Reclaims) != test.told {
-				t.Errorf("got %d marks, %d deletions and %d dates told, want %d, %d and %d", marks, deletes, len(p.Status.Reclaims), test.marks, test.deletes, test.told)
+				t.Errorf("got %d marks, %d deletions and %d dates told, want %d, %d and %d", marks, deletes, len(p.Status.Reclaims), test.marks,
+					test.deletes, test.told)
 			}
 		})
 	}
@@ -109,7 +111,8 @@ func TestAnUpdateOfEverySecondMemberFitsIntoTheStatus(t *testing.T) {
 			revision = updated
 		}
 		pod := identity.Pod(h.set, &h.set.Spec.Template, revision, ordinal)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}, {Type: "example.com/ok", Status: corev1.ConditionTrue}}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady,
+			Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}, {Type: "example.com/ok", Status: corev1.ConditionTrue}}}
 		world.Pods = append(world.Pods, pod)
 	}
 	status := Compute(world).Status

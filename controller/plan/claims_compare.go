@@ -68,9 +68,10 @@ func (s *claimState) compareSize() {
 	if IsInfeasible(status) {
 		s.infeasible = fmt.Sprintf("%s to %s%s", status, s.wanted.String(), resizeError(s.claim))
 	}
-	s.restart = status == corev1.PersistentVolumeClaimNodeResizePending || slices.ContainsFunc(s.claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
-		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
-	})
+	s.restart = status == corev1.PersistentVolumeClaimNodeResizePending ||
+		slices.ContainsFunc(s.claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+			return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
+		})
 	s.spends = !s.restart && status != corev1.PersistentVolumeClaimControllerResizeInfeasible
 }
 
@@ -82,7 +83,8 @@ func IsInfeasible(status corev1.ClaimResourceStatus) bool {
 // resizeError is what the host says of a claim that it cannot make larger.
 func resizeError(claim *corev1.PersistentVolumeClaim) string {
 	for _, c := range claim.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && c.Message != "" && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
+		if c.Status == corev1.ConditionTrue && c.Message != "" &&
+			(c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
 			return ": " + words.ForeignText(steady(c.Message))
 		}
 	}
@@ -171,7 +173,9 @@ func (s claimState) standing() string {
 	name := s.claim.Name
 	switch {
 	case s.restart:
-		return fmt.Sprintf("claim %s has grown to %s but for its file system, which its node resizes; some volumes need the pod to be recreated for that", name, s.wanted.String())
+		return fmt.Sprintf(
+			"claim %s has grown to %s but for its file system, which its node resizes; some volumes need the pod to be recreated for that", name,
+			s.wanted.String())
 	case s.size != nil || s.grows:
 		return fmt.Sprintf("claim %s grows to %s", name, s.wanted.String())
 	case s.class != "" || s.attributes != "":
@@ -189,7 +193,8 @@ func (s claimState) lacking() string {
 	case s.size != nil:
 		return fmt.Sprintf("requests %s, and its template %s", request.String(), s.wanted.String())
 	case s.class != "":
-		return fmt.Sprintf("volumeAttributesClassName is %q, and %q in its template", words.Foreign(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
+		return fmt.Sprintf("volumeAttributesClassName is %q, and %q in its template",
+			words.Foreign(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
 	default:
 		return "lacks labels or annotations of its template"
 	}

@@ -22,13 +22,18 @@ func (s *stage) resize(name, how string) {
 			claim.Status.Capacity = claim.Spec.Resources.Requests
 			claim.Status.CurrentVolumeAttributesClassName = claim.Spec.VolumeAttributesClassName
 		case "nodepending":
-			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue}}
+			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{
+				{Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue}}
 		case "infeasible":
-			claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible}
-			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: corev1.PersistentVolumeClaimControllerResizeError, Status: corev1.ConditionTrue, Message: "no space left in the pool"}}
+			claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+				corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible}
+			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{
+				{Type: corev1.PersistentVolumeClaimControllerResizeError, Status: corev1.ConditionTrue, Message: "no space left in the pool"}}
 		case "nodeinfeasible":
-			claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{corev1.ResourceStorage: corev1.PersistentVolumeClaimNodeResizeInfeasible}
-			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: corev1.PersistentVolumeClaimNodeResizeError, Status: corev1.ConditionTrue, Message: "the file system does not grow"}}
+			claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+				corev1.ResourceStorage: corev1.PersistentVolumeClaimNodeResizeInfeasible}
+			claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{
+				{Type: corev1.PersistentVolumeClaimNodeResizeError, Status: corev1.ConditionTrue, Message: "the file system does not grow"}}
 		}
 	})
 }
@@ -49,7 +54,8 @@ func (s *stage) provision() (acted []string) {
 		}
 		size, has := claim.Spec.Resources.Requests[corev1.ResourceStorage], claim.Status.Capacity[corev1.ResourceStorage]
 		class := ptr.Deref(claim.Spec.VolumeAttributesClassName, "")
-		if claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil && (has.Cmp(size) < 0 || class != ptr.Deref(claim.Status.CurrentVolumeAttributesClassName, "")) {
+		if claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil &&
+			(has.Cmp(size) < 0 || class != ptr.Deref(claim.Status.CurrentVolumeAttributesClassName, "")) {
 			s.resize(name, "grown")
 			acted = append(acted, "grown "+name)
 		}
@@ -77,8 +83,9 @@ func (s *stage) shapelessPods() (names []string) {
 // cannotStart reports whether a pod has an image that does not start, no node, or a claim that no
 // template makes and that is gone or about to go.
 func (s *stage) cannotStart(pod *corev1.Pod) bool {
-	return pod.Spec.Containers[0].Image == badImage || pod.Spec.NodeSelector["disk"] == nowhere || !s.canRun(pod) && slices.ContainsFunc(mounts(pod), func(claim string) bool {
-		template, _, _ := strings.Cut(claim, "-")
-		return !slices.ContainsFunc(s.set.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) bool { return c.Name == template })
-	})
+	return pod.Spec.Containers[0].Image == badImage || pod.Spec.NodeSelector["disk"] == nowhere ||
+		!s.canRun(pod) && slices.ContainsFunc(mounts(pod), func(claim string) bool {
+			template, _, _ := strings.Cut(claim, "-")
+			return !slices.ContainsFunc(s.set.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) bool { return c.Name == template })
+		})
 }

@@ -91,7 +91,8 @@ func tellInfeasible(d *draft, s claimState, held []string) {
 	if s.spends && len(held) > 0 {
 		back = "; the claims of " + fewOf(held) + " wait for it, and so does the update of these pods while they serve"
 	}
-	d.blocked(v1.ReasonClaimGrowthRefused, "claim %s cannot become as its template describes: %s%s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
+	d.blocked(v1.ReasonClaimGrowthRefused,
+		"claim %s cannot become as its template describes: %s%s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
 		s.claim.Name, s.infeasible, back, s.claim.Namespace, s.claim.Name, s.undo())
 }
 

@@ -36,7 +36,8 @@ func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 		c.Reconciling, c.Stalled = held.is(corev1.ConditionFalse), held.is(corev1.ConditionFalse)
 		return c
 	case open == nil:
-		done := &reason{v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
+		done := &reason{
+			v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
 		c.Ready, c.Progressing, c.Reconciling = done.is(corev1.ConditionTrue), done.is(corev1.ConditionTrue), done.is(corev1.ConditionFalse)
 	case stalled != nil:
 		c.Ready, c.Progressing = open.is(corev1.ConditionFalse), first(stands.overdue, stalled).is(corev1.ConditionFalse)
@@ -107,7 +108,8 @@ func openWork(f *facts, d *draft) *reason {
 	default:
 		return nil
 	}
-	return &reason{d.orGate(word), joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, exposed, growing, paused, stepText, object)}
+	return &reason{d.orGate(word),
+		joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, exposed, growing, paused, stepText, object)}
 }
 
 // heldWork says what remains to be done of a set whose members are not looked at; nil if that is

@@ -33,7 +33,8 @@ func create(f *facts, d *draft, m member) {
 		return
 	}
 	if other := f.besideRecreated(revision); other != nil {
-		d.wait("pod %s is not created at revision %s next to pod %s at revision %s, because the update strategy is Recreate", name, revision.name, other.Name, revisionOf(other))
+		d.wait("pod %s is not created at revision %s next to pod %s at revision %s, because the update strategy is Recreate", name, revision.name,
+			other.Name, revisionOf(other))
 		return
 	}
 	pod, wrong := d.pods.Pod(source, revision.name, m.ordinal)
@@ -54,7 +55,8 @@ func create(f *facts, d *draft, m member) {
 		return
 	}
 	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
-	d.inOrder(append(objects, action.CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
+	d.inOrder(append(objects,
+		action.CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	d.wait("pod %s is being created", name)
 }
 
@@ -68,7 +70,8 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 		return of, source, false
 	}
 	if missing := f.lackingVolume(source.Template); missing != "" {
-		d.blocked(v1.ReasonClaimTemplateInUse, "pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), of.name, missing)
+		d.blocked(v1.ReasonClaimTemplateInUse,
+			"pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), of.name, missing)
 		return of, source, false
 	}
 	if _, wrong := d.pods.Template(source, m.ordinal); wrong != nil {
@@ -114,7 +117,8 @@ func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
 	case isTerminating(pod):
 		d.wait("another pod named %s is terminating", pod.Name)
 	case controller == nil:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector", pod.Name)
+		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector",
+			pod.Name)
 	case controller.UID == f.Set.UID:
 		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
 	case refersToSet(f.Set, *controller):

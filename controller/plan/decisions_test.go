@@ -38,7 +38,8 @@ func TestTarget(t *testing.T) {
 			"set replicas=3 / settle / set image=nginx:2 partition=2 / settle / kill web-0 / gone web-0", 0, "current", keep},
 		{"OnDelete leaves pods to people", "set replicas=3 strategy=OnDelete / settle / set image=nginx:2 / look", 2, "update", keep},
 		{"Recreate takes all", "set replicas=3 strategy=Recreate / settle / set image=nginx:2 / look", 0, "update", recreate},
-		{"containers are restarting in place", "set replicas=3 inPlace=IfPossible / settle / set image=nginx:2 / look / look", 2, "update", restart},
+		{"containers are restarting in place", "set replicas=3 inPlace=IfPossible / settle / set image=nginx:2 / look / look", 2, "update",
+			restart},
 		{"a step has not reached the member", "set replicas=3 steps=1 / settle / set image=nginx:2 / look", 1, "current", keep},
 		{"a step has reached the member", "set replicas=3 steps=1 / settle / set image=nginx:2 / look", 2, "update", recreate},
 		{"an aborted update goes back", "set replicas=3 steps=1:manual / settle / set image=nginx:2 / settle / abort", 2, "current", recreate},
@@ -143,7 +144,8 @@ func TestWhenAnUpdateIsComplete(t *testing.T) {
 			f := factsAfter(t, test.script)
 			status := counted(f, &draft{})
 			if got := isComplete(f, &status); got != test.want {
-				t.Errorf("complete: got %t, want %t (%d of %d pods updated, %d ready)", got, test.want, status.UpdatedReplicas, status.Replicas, status.ReadyReplicas)
+				t.Errorf("complete: got %t, want %t (%d of %d pods updated, %d ready)", got, test.want, status.UpdatedReplicas, status.Replicas,
+					status.ReadyReplicas)
 			}
 		})
 	}

@@ -59,7 +59,8 @@ func (f *facts) unboundClaim(m member) string {
 		case class == nil:
 			return fmt.Sprintf("; claim %s has no volume: it names no StorageClass, and the cluster has given it no default one", claim.Name)
 		case *class == "":
-			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that is created by hand", claim.Name, *class)
+			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that is created by hand",
+				claim.Name, *class)
 		default:
 			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, words.Foreign(*class))
 		}

@@ -43,7 +43,8 @@ func (f *facts) withServiceGate(pod *corev1.Pod) *corev1.Pod {
 // isDrainable reports whether a pod can be taken out of service: its readiness depends on a
 // condition that nobody else sets.
 func isDrainable(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
+	return slices.ContainsFunc(pod.Spec.ReadinessGates,
+		func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
 }
 
 // outSince is since when a pod is out of service by our hand, and false if it is not. One that has
@@ -76,10 +77,12 @@ func (f *facts) needsDrain(m member, change *identity.InPlaceChange) bool {
 // withDrain is a change of the pod of a member, prevented if the pod would have to be taken out of
 // service for it, cannot be, and may be replaced.
 func (f *facts) withDrain(m member, change *identity.InPlaceChange) *identity.InPlaceChange {
-	if change.Prevented != "" || isDrainable(m.pod) || f.inPlacePolicy() != v1.IfPossibleInPlaceUpdatePolicyType || !f.SetsConditions || !f.needsDrain(m, change) {
+	if change.Prevented != "" || isDrainable(m.pod) || f.inPlacePolicy() != v1.IfPossibleInPlaceUpdatePolicyType || !f.SetsConditions ||
+		!f.needsDrain(m, change) {
 		return change
 	}
-	return &identity.InPlaceChange{Prevented: "pods that have been created without readiness gate " + string(v1.PodInService) + " cannot be drained"}
+	return &identity.InPlaceChange{
+		Prevented: "pods that have been created without readiness gate " + string(v1.PodInService) + " cannot be drained"}
 }
 
 // lacksRight reports whether a member has to be taken out of service, and the controller has no
@@ -88,7 +91,8 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 	if f.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
 		return false
 	}
-	d.blocked(v1.ReasonMissingRight, "pod %s cannot be drained before it is updated in place: the controller has no right to patch pods/status; %s; or remove spec.updateStrategy.rollingUpdate.inPlace.drainSeconds",
+	d.blocked(v1.ReasonMissingRight,
+		"pod %s cannot be drained before it is updated in place: the controller has no right to patch pods/status; %s; or remove spec.updateStrategy.rollingUpdate.inPlace.drainSeconds",
 		m.pod.Name, inPlaceGrant().remedy())
 	return true
 }
@@ -169,7 +173,8 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 		d.again(left)
 		return nil, false
 	}
-	return []action.Action{action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
+	return []action.Action{
+		action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
 }
 
 // condition is one of a pod that is set now.
@@ -205,7 +210,8 @@ func isOutOfService(pod *corev1.Pod) bool {
 // for anybody's health: the member serves somebody, if nothing else keeps it from that.
 func putIntoService(f *facts, d *draft) verdict {
 	for m := range f.all() {
-		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || !isOutOfService(m.pod) || isRestarting(m.pod) || d.out[m.pod.UID] || d.changesPod(m) {
+		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || !isOutOfService(m.pod) || isRestarting(m.pod) || d.out[m.pod.UID] ||
+			d.changesPod(m) {
 			continue
 		}
 		d.each(f.serve(m))

@@ -25,8 +25,10 @@ func TestNothingIsDoneForASetThatIsSetAside(t *testing.T) {
 		pods   int
 		want   string
 	}{
-		"all pods are there": {func(*v1.StatefulSet) {}, 3, "3 of 3 Ready=False/EvaluationStopped Stalled=True/EvaluationStopped Reconciling=False/EvaluationStopped"},
-		"pods are missing":   {func(*v1.StatefulSet) {}, 1, "1 of 1 Ready=False/EvaluationStopped Stalled=True/EvaluationStopped Reconciling=False/EvaluationStopped"},
+		"all pods are there": {
+			func(*v1.StatefulSet) {}, 3, "3 of 3 Ready=False/EvaluationStopped Stalled=True/EvaluationStopped Reconciling=False/EvaluationStopped"},
+		"pods are missing": {
+			func(*v1.StatefulSet) {}, 1, "1 of 1 Ready=False/EvaluationStopped Stalled=True/EvaluationStopped Reconciling=False/EvaluationStopped"},
 		"pods are not wanted": {func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(1)) }, 3,
 			"3 of 3 Ready=False/EvaluationStopped Stalled=True/EvaluationStopped Reconciling=False/EvaluationStopped"},
 		"the set is being deleted": {func(s *v1.StatefulSet) { s.DeletionTimestamp = &metav1.Time{Time: now} }, 3,
@@ -48,7 +50,8 @@ func TestNothingIsDoneForASetThatIsSetAside(t *testing.T) {
 			world := World{Set: set, Now: now}
 			for ordinal := range test.pods {
 				pod := identity.Pod(set, &set.Spec.Template, "web-1", ordinal)
-				pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+				pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning,
+					[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 				world.Pods = append(world.Pods, pod)
 			}
 			test.change(set)
@@ -63,7 +66,8 @@ func TestNothingIsDoneForASetThatIsSetAside(t *testing.T) {
 			if got != test.want || len(p.All()) > 0 {
 				t.Errorf("got %s and actions %v, want %s and none", got, p.All(), test.want)
 			}
-			if p.Status.ObservedGeneration != 4 || p.Status.CurrentRevision != "web-1" || p.Status.UpdateRevision != "web-2" || !p.Status.Evaluation.IsStopped() {
+			if p.Status.ObservedGeneration != 4 || p.Status.CurrentRevision != "web-1" || p.Status.UpdateRevision != "web-2" ||
+				!p.Status.Evaluation.IsStopped() {
 				t.Errorf("got status %+v, want generation 4, the revisions, and the mark as they were", p.Status)
 			}
 			if due := NotNext(world, 10); len(due) > 0 {
@@ -75,7 +79,8 @@ func TestNothingIsDoneForASetThatIsSetAside(t *testing.T) {
 
 func TestAStopNamesAFewFields(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
-	set.Status.Evaluation = &v1.StatefulSetEvaluation{Inputs: "abc", Fields: []string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e"}, Deaths: 2}
+	set.Status.Evaluation = &v1.StatefulSetEvaluation{
+		Inputs: "abc", Fields: []string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e"}, Deaths: 2}
 	const want = "does not evaluate spec.a, spec.b, spec.c and 2 more any more (inputs abc)"
 	if got := stoppedMessage(set); !strings.Contains(got, want) {
 		t.Errorf("got %q, want it to say %q", got, want)

@@ -112,7 +112,8 @@ func (j *judged) isReached(ordinal int) bool {
 		return true
 	}
 	if j.begins() { // of whom the update had reached before, only the plan can tell
-		return pod == nil && j.plan.Status.Rollout != nil && (names(j.plan.Status.Rollout.Superseded, ordinal) || record.Unblocking != nil && int(*record.Unblocking) == ordinal)
+		return pod == nil && j.plan.Status.Rollout != nil &&
+			(names(j.plan.Status.Rollout.Superseded, ordinal) || record.Unblocking != nil && int(*record.Unblocking) == ordinal)
 	}
 	return names(record.Released, ordinal) || pod == nil && names(record.Superseded, ordinal)
 }
@@ -145,7 +146,8 @@ func (j *judged) quota(number int) (most int) {
 // updatedMembers are those whose pods are at the revision of the update, and not about to go.
 func (j *judged) updatedMembers() (ordinals []int) {
 	for _, ordinal := range j.ordinals {
-		if pod := j.member(ordinal); pod != nil && pod.DeletionTimestamp == nil && pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision {
+		if pod := j.member(ordinal); pod != nil && pod.DeletionTimestamp == nil &&
+			pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision {
 			ordinals = append(ordinals, ordinal)
 		}
 	}

@@ -86,7 +86,8 @@ func worldOf(set *v1.StatefulSet, members []byte) World {
 			pod.OwnerReferences = nil
 		default:
 			pod.Status.Phase = corev1.PodRunning
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(world.Now)}}
+			pod.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(world.Now)}}
 		}
 		world.Pods = append(world.Pods, pod)
 		if member&0x80 != 0 {

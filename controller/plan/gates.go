@@ -193,8 +193,10 @@ func ask(m member, next request) action.Action {
 	if err != nil {
 		panic(fmt.Sprintf("encoding a request: %v", err)) // it has numbers, words and a time
 	}
-	return action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: fmt.Sprintf("request the %s (%s)", nounOf(next.Operation), next.answer()), Event: v1.ReasonDisruptionRequested,
-		Annotations: map[string]*string{v1.DisruptionAnnotation: new(string(text)), v1.DisruptionCountAnnotation: new(strconv.FormatInt(next.ID, 10))}}
+	return action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod),
+		What: fmt.Sprintf("request the %s (%s)", nounOf(next.Operation), next.answer()), Event: v1.ReasonDisruptionRequested,
+		Annotations: map[string]*string{
+			v1.DisruptionAnnotation: new(string(text)), v1.DisruptionCountAnnotation: new(strconv.FormatInt(next.ID, 10))}}
 }
 
 func nounOf(operation v1.DisruptionOperationType) string {
@@ -223,7 +225,8 @@ func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, unt
 		end = ", or at " + words.Clock(until)
 	}
 	slices.Sort(gates)
-	d.waiting += fmt.Sprintf("the %s of pod %s waits until %s is True on it with reason %s%s", nounOf(asked.Operation), m.pod.Name, strings.Join(gates, " and "), asked.answer(), end)
+	d.waiting += fmt.Sprintf("the %s of pod %s waits until %s is True on it with reason %s%s", nounOf(asked.Operation), m.pod.Name,
+		strings.Join(gates, " and "), asked.answer(), end)
 }
 
 func typesOf(gates []*v1.DisruptionGate) (types []string) {
@@ -237,7 +240,8 @@ func typesOf(gates []*v1.DisruptionGate) (types []string) {
 func (f *facts) setGates(m member, types []string, status corev1.ConditionStatus, reason string) action.Action {
 	var conditions []corev1.PodCondition
 	for _, kind := range types {
-		conditions = append(conditions, corev1.PodCondition{Type: corev1.PodConditionType(kind), Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))})
+		conditions = append(conditions, corev1.PodCondition{
+			Type: corev1.PodConditionType(kind), Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))})
 	}
 	return action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions}
 }

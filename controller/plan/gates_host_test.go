@@ -121,12 +121,15 @@ func (s *stage) answers() (acted []string) {
 			continue
 		}
 		for _, gate := range pod.Spec.ReadinessGates {
-			if s.isOpen(pod) || gate.ConditionType == inServiceType || said(pod, string(gate.ConditionType)) == corev1.ConditionTrue || slices.ContainsFunc(s.gatesOf(), func(g v1.DisruptionGate) bool { return g.ConditionType == string(gate.ConditionType) }) {
+			if s.isOpen(pod) || gate.ConditionType == inServiceType || said(pod, string(gate.ConditionType)) == corev1.ConditionTrue ||
+				slices.ContainsFunc(s.gatesOf(), func(g v1.DisruptionGate) bool { return g.ConditionType == string(gate.ConditionType) }) {
 				continue
 			}
 			s.changePod(name, func(pod *corev1.Pod) {
-				pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
-				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: gate.ConditionType, Status: corev1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.Time{Time: s.now}})
+				pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions,
+					func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
+				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+					Type: gate.ConditionType, Status: corev1.ConditionTrue, Reason: "Fine", LastTransitionTime: metav1.Time{Time: s.now}})
 			})
 			acted = append(acted, "open "+name)
 			break

@@ -50,7 +50,8 @@ func (f *facts) withdraw(m member) action.Action {
 	if len(closed) > 0 {
 		return f.setGates(m, closed, corev1.ConditionTrue, v1.ReasonGateNotRequested)
 	}
-	return action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
+	return action.PatchPod{
+		Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
 }
 
 // untold are the gates on which the readiness of a pod depends and of which it says nothing.

@@ -184,7 +184,8 @@ func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
 		known := identity.GeneratedOf(claim)
 		if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) }) {
 			text := identity.GeneratedText(claim, names)
-			marks = append(marks, action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimGiven, Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
+			marks = append(marks, action.MarkClaim{
+				Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimGiven, Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
 		}
 	}
 	return marks
@@ -238,8 +239,10 @@ func changesClaim(act action.Action) string {
 		return a.Claim.Name
 	case action.MarkClaim:
 		return a.Claim.Name
-	case action.CreateMember, action.CreateClaims, action.DeleteClaim, action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor:
-	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.AdoptPod, action.ReleasePod:
+	case action.CreateMember, action.CreateClaims, action.DeleteClaim, action.CreateObject, action.ApplyObject, action.MarkObject,
+		action.DeleteObject, action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor:
+	case action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod,
+		action.EndInPlace, action.AdoptPod, action.ReleasePod:
 	case action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
 	return ""

@@ -40,7 +40,8 @@ func (f *facts) awaited() *appsv1.ControllerRevision {
 	var first *appsv1.ControllerRevision
 	for _, r := range f.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
-		if controller != nil && controller.UID != f.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.Set.Status.CurrentRevision) && (r.Name != f.update.name || len(f.adopt) > 0) && (first == nil || r.Name < first.Name) {
+		if controller != nil && controller.UID != f.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.Set.Status.CurrentRevision) &&
+			(r.Name != f.update.name || len(f.adopt) > 0) && (first == nil || r.Name < first.Name) {
 			first = r
 		}
 	}

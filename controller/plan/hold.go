@@ -27,7 +27,8 @@ func shareNoName(f *facts, d *draft) verdict {
 	if owner == "" {
 		return proceed
 	}
-	d.blocked(v1.ReasonNameTaken, "%s; while it exists, nothing is done for this set: move it with kubectl sts migrate, or delete one of the two", owner)
+	d.blocked(v1.ReasonNameTaken,
+		"%s; while it exists, nothing is done for this set: move it with kubectl sts migrate, or delete one of the two", owner)
 	return stop
 }
 
@@ -37,10 +38,12 @@ func (f *facts) nameOwner() string {
 	var named string
 	for _, pod := range f.Pods {
 		controller := metav1.GetControllerOfNoCopy(pod)
-		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID || refersToSet(f.Set, *controller) {
+		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID ||
+			refersToSet(f.Set, *controller) {
 			continue
 		}
-		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Foreign(controller.APIVersion), controller.Name); named == "" || text < named {
+		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Foreign(controller.APIVersion),
+			controller.Name); named == "" || text < named {
 			named = text
 		}
 	}
@@ -50,6 +53,7 @@ func (f *facts) nameOwner() string {
 // holdMessage says that the set is held, and how to end that.
 func (f *facts) holdMessage() string {
 	why, _ := v1.Held(f.Set)
-	return fmt.Sprintf("the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
+	return fmt.Sprintf(
+		"the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
 		v1.HoldAnnotation, words.ForeignText(why), f.Set.Name, f.Set.Namespace, v1.HoldAnnotation)
 }

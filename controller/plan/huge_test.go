@@ -54,7 +54,8 @@ func TestAPlanForAHugeSetIsSmall(t *testing.T) {
 			set := &v1.StatefulSet{
 				ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"},
 				Spec: v1.StatefulSetSpec{
-					Replicas: new(int32(math.MaxInt32)), PodManagementPolicy: v1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
+					Replicas: new(int32(math.MaxInt32)), PodManagementPolicy: v1.ParallelPodManagement,
+					Selector: &metav1.LabelSelector{MatchLabels: labels},
 					Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}},
 				},
 			}

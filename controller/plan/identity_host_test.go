@@ -33,7 +33,8 @@ func (h *host) identity(text string) *v1.MemberIdentity {
 	case "env":
 		return &v1.MemberIdentity{Env: []string{"IDENTITY", "REPLICAS"}}
 	case "note":
-		return &v1.MemberIdentity{Transforms: []v1.Transform{{Path: "/metadata/annotations/id", Expression: "IDENTITY + '/' + string(ORDINAL * 2)"}}}
+		return &v1.MemberIdentity{
+			Transforms: []v1.Transform{{Path: "/metadata/annotations/id", Expression: "IDENTITY + '/' + string(ORDINAL * 2)"}}}
 	case "image":
 		return &v1.MemberIdentity{Transforms: []v1.Transform{{Path: "/spec/containers/0/workingDir", Expression: "'/' + IDENTITY"}}}
 	case "tier":

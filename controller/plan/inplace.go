@@ -64,7 +64,8 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	case settles > 0:
 		d.again(settles)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.Now.Add(settles)), f.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.Now.Add(settles)),
+			f.Set.Spec.MinReadySeconds)
 	default:
 		d.each(action.EndInPlace{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Revision: revisionOf(m.pod)})
 		d.wait("pod %s has been updated in place", m.pod.Name)
@@ -137,7 +138,8 @@ func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.
 	case f.isForbidden(d, m):
 		return nil
 	case change.Prevented != "":
-		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name, change.Prevented)
+		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name,
+			change.Prevented)
 		return remove(f, d, m, removal)
 	case change.Disturbs() || isRestarting(m.pod):
 		if first, agree := askFirst(f, d, m, removal.Reason); !agree {
@@ -165,7 +167,8 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 	if change.Prevented == "" {
 		return false
 	}
-	d.blocked(v1.ReasonInPlaceImpossible, "pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
+	d.blocked(v1.ReasonInPlaceImpossible,
+		"pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
 		m.pod.Name, f.goal(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
 	return true
 }
@@ -175,8 +178,10 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal action.DeletePod) action.UpdateInPlace {
 	goal := f.goal(m).name
 	removal = f.addressed(m, removal)
-	update := action.UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn, AsBudgetsAllow: f.asksBudgets(m, change),
-		Resized: slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal), Annotations: change.Annotations}
+	update := action.UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
+		AsBudgetsAllow: f.asksBudgets(m, change),
+		Resized:        slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal),
+		Annotations: change.Annotations}
 	if change.Disturbs() || isRestarting(m.pod) {
 		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
 	}
@@ -214,7 +219,8 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	case f.hasOtherOverride(m):
 		return &identity.InPlaceChange{Prevented: "it was made with another override than the member has now"}
 	case f.asksConditions() && f.goal(m) == f.update && !f.SetsConditions:
-		return &identity.InPlaceChange{Prevented: "steps of the update ask for pod conditions, and the controller has no right to reset those of before"}
+		return &identity.InPlaceChange{
+			Prevented: "steps of the update ask for pod conditions, and the controller has no right to reset those of before"}
 	}
 	return f.withDrain(m, f.changeBetween(d, m))
 }

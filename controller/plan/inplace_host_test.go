@@ -129,7 +129,8 @@ func (h *host) run(pod *corev1.Pod, ready bool) {
 		pod.Generation = max(pod.Generation, 1)
 		pod.Status.ObservedGeneration = pod.Generation
 		c := &pod.Spec.Containers[0]
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.Name, Image: c.Image, ContainerID: h.newID(), Resources: c.Resources.DeepCopy()}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+			{Name: c.Name, Image: c.Image, ContainerID: h.newID(), Resources: c.Resources.DeepCopy()}}
 	}
 	if status := &pod.Status.ContainerStatuses[0]; ready && status.Image != "" {
 		status.State = corev1.ContainerState{}
@@ -208,7 +209,8 @@ func (s *stage) isOnly() bool {
 // restartable are the pods whose containers a node may run anew.
 func (s *stage) restartable(name string) bool {
 	pod := s.pods[name]
-	return pod.DeletionTimestamp == nil && isBehind(pod) && !slices.Contains([]corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded}, pod.Status.Phase)
+	return pod.DeletionTimestamp == nil && isBehind(pod) &&
+		!slices.Contains([]corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded}, pod.Status.Phase)
 }
 
 // podText is templateText of what a pod has.

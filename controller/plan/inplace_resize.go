@@ -45,7 +45,8 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 
 // mayRecreate reports whether a member may be recreated whose containers cannot be resized.
 func (f *facts) mayRecreate(d *draft, m member) bool {
-	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType || f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
+	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType ||
+		f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
 		return false
 	}
 	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
@@ -163,7 +164,8 @@ func latest(a, b time.Time) time.Time {
 
 // tellUnresized says which containers should have been resized by now, and what their node says.
 func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Clock(n.begun()), nodeSays(pod))
+	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Clock(n.begun()),
+		nodeSays(pod))
 }
 
 // nodeSays is what the node of a pod says of a resize that it has yet to do, empty if it says

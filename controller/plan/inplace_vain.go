@@ -123,7 +123,8 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	case f.rests():
 		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
 	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
-		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name, what)
+		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name,
+			what)
 	case !returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m):
 	case !f.affords(m, others):
 		d.wait("pod %s is recreated when %s: %s", m.pod.Name, f.whenFree(), what)

@@ -96,8 +96,10 @@ func (j *judged) anchored() {
 	made := planned[action.CreateAnchor](j)
 	for _, act := range made {
 		a := act.Anchor
-		if !wanted || j.revisions[a.Name] != nil || len(a.OwnerReferences) != 1 || a.OwnerReferences[0].UID != j.Set.UID || a.OwnerReferences[0].Controller != nil || a.Labels["app"] != "" {
-			j.broke("anchor", "%s with owners %v and labels %v; it is wanted: %t, and there is %v", act, a.OwnerReferences, a.Labels, wanted, j.revisions[a.Name])
+		if !wanted || j.revisions[a.Name] != nil || len(a.OwnerReferences) != 1 || a.OwnerReferences[0].UID != j.Set.UID ||
+			a.OwnerReferences[0].Controller != nil || a.Labels["app"] != "" {
+			j.broke("anchor", "%s with owners %v and labels %v; it is wanted: %t, and there is %v", act, a.OwnerReferences, a.Labels, wanted,
+				j.revisions[a.Name])
 		}
 	}
 	own := planned[action.OwnAnchor](j)
@@ -153,8 +155,10 @@ func (j *judged) dueOwner(key identity.ObjectKey, object *Object) (uid types.UID
 	template := object.Labels[v1.ObjectTemplateLabel]
 	fate, _ := j.becomes(key, object)
 	ordinal, err := strconv.Atoi(object.Labels[v1.ObjectOrdinalLabel])
-	of := err == nil && slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
-	others := slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
+	of := err == nil &&
+		slices.ContainsFunc(j.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template && !d.set })
+	others := slices.ContainsFunc(object.OwnerReferences,
+		func(ref metav1.OwnerReference) bool { return ref.Controller != nil && *ref.Controller || j.former(ref) })
 	wanted := slices.ContainsFunc(j.everyObject(), func(d dueObject) bool { return d.key == key })
 	if !of || others || wanted || j.wanted(ordinal) || (fate != noFate && fate != waits) || !j.knows(key) || object.DeletionTimestamp != nil ||
 		j.isLoose(object) || object.Annotations[ownerNote] != "web/"+string(j.Set.UID) {

@@ -52,7 +52,8 @@ func (j *judged) restartsFor(a action.ResizePod, pod *corev1.Pod) bool {
 	template, is := j.templateOf(pod.Labels[revisionLabel]), pod.Spec.Containers[0]
 	given, has := a.Containers[is.Name].Limits[corev1.ResourceMemory]
 	return template != nil && has && !given.Equal(*is.Resources.Limits.Memory()) &&
-		slices.Contains(template.Spec.Containers[0].ResizePolicy, corev1.ContainerResizePolicy{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer})
+		slices.Contains(template.Spec.Containers[0].ResizePolicy,
+			corev1.ContainerResizePolicy{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer})
 }
 
 // oneUnseen: no further pod is taken from service as budgets allow before they can know of the one
@@ -62,8 +63,10 @@ func (j *judged) oneUnseen(act action.Action, of *corev1.Pod) {
 		return
 	}
 	for _, pod := range j.Pods {
-		if j.mine(pod) && pod.Name != of.Name && isUnseen(pod) && (j.wanted(j.ordinalOf(pod.Name)) || pod.Annotations[v1.InPlaceAnnotation] != "") {
-			j.broke("one unseen", "%s, and budgets do not know of %s, which has the annotations %v and conditions %v", act, pod.Name, pod.Annotations, pod.Status.Conditions)
+		if j.mine(pod) && pod.Name != of.Name && isUnseen(pod) &&
+			(j.wanted(j.ordinalOf(pod.Name)) || pod.Annotations[v1.InPlaceAnnotation] != "") {
+			j.broke("one unseen", "%s, and budgets do not know of %s, which has the annotations %v and conditions %v", act, pod.Name,
+				pod.Annotations, pod.Status.Conditions)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 // ownConditions are those that every set has once it has been looked at.
 func ownConditions() []v1.StatefulSetConditionType {
-	return []v1.StatefulSetConditionType{v1.StatefulSetReady, v1.StatefulSetAvailable, v1.StatefulSetProgressing, v1.StatefulSetReconciling, v1.StatefulSetStalled}
+	return []v1.StatefulSetConditionType{
+		v1.StatefulSetReady, v1.StatefulSetAvailable, v1.StatefulSetProgressing, v1.StatefulSetReconciling, v1.StatefulSetStalled}
 }
 
 // says is the status of a condition of the plan, empty if it is missing.
@@ -75,7 +76,8 @@ func (j *judged) mustProgress() bool {
 
 // waitsFor reports whether a reason says that a set need not move.
 func waitsFor(reason string) bool {
-	return slices.Contains([]string{v1.ReasonPaused, v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonWaitingForPromotion, v1.ReasonRolloutFailed, v1.ReasonRolledBack}, reason)
+	return slices.Contains([]string{v1.ReasonPaused, v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonWaitingForPromotion,
+		v1.ReasonRolloutFailed, v1.ReasonRolledBack}, reason)
 }
 
 // deadline is how long the set may still go without moving.
@@ -97,16 +99,21 @@ func (j *judged) deadline() time.Duration {
 // when it is too long ago, and not before, the set says so.
 func (j *judged) progress() {
 	before, now := j.Set.Status, j.plan.Status
-	moved := before.ObservedGeneration != now.ObservedGeneration || before.Replicas != now.Replicas || before.ReadyReplicas != now.ReadyReplicas ||
-		before.AvailableReplicas != now.AvailableReplicas || before.UpdatedReplicas != now.UpdatedReplicas || before.CurrentReplicas != now.CurrentReplicas ||
-		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision || fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now)) || fmt.Sprint(movedObjects(before)) != fmt.Sprint(movedObjects(now)) || stepIn(before) != stepIn(now)
+	moved := before.ObservedGeneration != now.ObservedGeneration || before.Replicas != now.Replicas ||
+		before.ReadyReplicas != now.ReadyReplicas ||
+		before.AvailableReplicas != now.AvailableReplicas || before.UpdatedReplicas != now.UpdatedReplicas ||
+		before.CurrentReplicas != now.CurrentReplicas ||
+		before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision ||
+		fmt.Sprint(claimCounts(before)) != fmt.Sprint(claimCounts(now)) || fmt.Sprint(movedObjects(before)) != fmt.Sprint(movedObjects(now)) ||
+		stepIn(before) != stepIn(now)
 	switch {
 	case now.LastProgressTime == nil:
 		j.broke("progress", "the status does not say when something has moved")
 		return
 	case moved && !now.LastProgressTime.Time.Equal(j.Now.Truncate(time.Second)):
 		j.broke("progress", "something has moved, and the status says %v at %v", now.LastProgressTime, j.Now)
-	case !moved && before.LastProgressTime != nil && !now.LastProgressTime.Equal(before.LastProgressTime) && j.readyBefore().Status == corev1.ConditionFalse && !waitsFor(j.readyBefore().Reason):
+	case !moved && before.LastProgressTime != nil && !now.LastProgressTime.Equal(before.LastProgressTime) &&
+		j.readyBefore().Status == corev1.ConditionFalse && !waitsFor(j.readyBefore().Reason):
 		j.broke("progress", "nothing has moved since %v, and the status says %v", before.LastProgressTime, now.LastProgressTime)
 	}
 	overdue := j.says(v1.StatefulSetProgressing).Reason == v1.ReasonProgressDeadlineExceeded

@@ -95,10 +95,12 @@ func (j *judged) isRefuted() bool {
 
 // fails: no update is said to have failed because of what others do, or for a moment.
 func (j *judged) fails() {
-	if stalled := j.says(v1.StatefulSetStalled); stalled.Status != corev1.ConditionTrue || stalled.Reason != v1.ReasonRolloutFailed || j.undecided() || j.record().Aborted {
+	if stalled := j.says(v1.StatefulSetStalled); stalled.Status != corev1.ConditionTrue || stalled.Reason != v1.ReasonRolloutFailed ||
+		j.undecided() || j.record().Aborted {
 		return
 	}
 	if !j.isLate() && !j.isRefuted() {
-		j.broke("failed", "the update is said to have failed with the members %v at it, of which one does not serve since %v", j.updatedMembers(), j.lapse.since)
+		j.broke("failed", "the update is said to have failed with the members %v at it, of which one does not serve since %v", j.updatedMembers(),
+			j.lapse.since)
 	}
 }

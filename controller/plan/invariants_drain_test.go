@@ -76,7 +76,8 @@ func (j *judged) restartsAny(a action.UpdateInPlace, pod *corev1.Pod) bool {
 		return len(a.Images)+len(a.Sidecars) > 0
 	}
 	container := &from.Spec.Containers[0]
-	return slices.Contains(container.ResizePolicy, corev1.ContainerResizePolicy{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer}) &&
+	return slices.Contains(container.ResizePolicy,
+		corev1.ContainerResizePolicy{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer}) &&
 		!container.Resources.Limits.Memory().Equal(*to.Spec.Containers[0].Resources.Limits.Memory())
 }
 
@@ -97,7 +98,8 @@ func (j *judged) drains() {
 			continue
 		}
 		_, broken := unreadySince(pod)
-		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !asks || broken || !may || j.rests() || !j.mine(pod) || !hasServiceGate(pod) {
+		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !asks || broken || !may || j.rests() || !j.mine(pod) ||
+			!hasServiceGate(pod) {
 			j.broke("drained for nothing", "%s, which is at %s with the conditions %v", act, revisionAt(pod), pod.Status.Conditions)
 		}
 	}
@@ -166,7 +168,8 @@ func (j *judged) verdicts() {
 	}
 	for _, act := range planned[action.EndInPlace](j) {
 		pod := j.pods[act.Pod.Name]
-		if pod == nil || revisionAt(pod) != j.plan.Status.UpdateRevision || !j.wanted(act.Ordinal) || !j.isAbovePartition(act.Ordinal) || j.goesBack() {
+		if pod == nil || revisionAt(pod) != j.plan.Status.UpdateRevision || !j.wanted(act.Ordinal) || !j.isAbovePartition(act.Ordinal) ||
+			j.goesBack() {
 			continue
 		}
 		var note struct {
@@ -178,7 +181,8 @@ func (j *judged) verdicts() {
 	}
 	for _, act := range planned[action.SetPodConditions](j) {
 		for _, c := range act.Conditions {
-			if forgets := c.Reason == "RevisionChanged"; forgets != (c.Status == corev1.ConditionUnknown) || forgets && !slices.Contains(j.conditionsAhead(), string(c.Type)) {
+			if forgets := c.Reason == "RevisionChanged"; forgets != (c.Status == corev1.ConditionUnknown) ||
+				forgets && !slices.Contains(j.conditionsAhead(), string(c.Type)) {
 				j.broke("old conditions", "%s, of the conditions %v", act, j.conditionsAhead())
 			}
 		}

@@ -74,7 +74,8 @@ func (j *judged) backOff() {
 			continue
 		}
 		if since, pause := j.Now.Sub(last.at), last.pause(); since >= 0 && since < pause {
-			j.broke("back-off", "pod %s, which has ended as %d in a row did, is replaced %s after that, want %s at least", act.Pod.Name, last.inARow, since, pause)
+			j.broke("back-off", "pod %s, which has ended as %d in a row did, is replaced %s after that, want %s at least", act.Pod.Name, last.inARow,
+				since, pause)
 		}
 	}
 }

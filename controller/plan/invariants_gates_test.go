@@ -99,7 +99,8 @@ func (f evidence) gates() []v1.DisruptionGate {
 func (j *judged) disagrees(pod *corev1.Pod) (gate string) {
 	operation := j.operationOn(pod)
 	asked, open := askedOf(pod)
-	if _, broken := unreadySince(pod); broken && operation == "Update" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if _, broken := unreadySince(pod); broken && operation == "Update" || pod.Status.Phase == corev1.PodFailed ||
+		pod.Status.Phase == corev1.PodSucceeded {
 		return ""
 	}
 	for _, g := range j.gates() {
@@ -117,7 +118,8 @@ func (j *judged) disagrees(pod *corev1.Pod) (gate string) {
 			continue
 		}
 		if fresh && is.Status == corev1.ConditionFalse && g.TimeoutSeconds != nil {
-			left := time.Duration(*g.TimeoutSeconds)*time.Second - j.Now.Sub(slices.MaxFunc([]time.Time{asked.Since.Time, is.LastTransitionTime.Time}, time.Time.Compare))
+			left := time.Duration(*g.TimeoutSeconds)*time.Second - j.Now.Sub(
+				slices.MaxFunc([]time.Time{asked.Since.Time, is.LastTransitionTime.Time}, time.Time.Compare))
 			if left <= 0 {
 				continue
 			}
@@ -136,7 +138,8 @@ func (j *judged) gated() {
 			continue
 		}
 		if gate := j.disagrees(pod); gate != "" {
-			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations, pod.Status.Conditions)
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations,
+				pod.Status.Conditions)
 		}
 	}
 	for _, act := range planned[action.UpdateInPlace](j) {
@@ -146,7 +149,8 @@ func (j *judged) gated() {
 			continue
 		}
 		if gate := j.disagrees(pod); gate != "" {
-			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations, pod.Status.Conditions)
+			j.broke("gate", "%s although %s does not agree, with the annotations %v and conditions %v", act, gate, pod.Annotations,
+				pod.Status.Conditions)
 		}
 	}
 }
@@ -187,7 +191,8 @@ func (j *judged) questions() {
 		}
 		next, _ := askedOf(&corev1.Pod{ObjectMeta: *withAnnotation(*text)})
 		count := act.Annotations["apps.statefulset.dev/disruption-count"]
-		if count == nil || *count != fmt.Sprint(next.ID) || next.ID <= asked.ID || fmt.Sprint(next.ID) == pod.Annotations["apps.statefulset.dev/disruption-count"] {
+		if count == nil || *count != fmt.Sprint(next.ID) || next.ID <= asked.ID ||
+			fmt.Sprint(next.ID) == pod.Annotations["apps.statefulset.dev/disruption-count"] {
 			j.broke("question", "%s with the number %d after %d", act, next.ID, asked.ID)
 		}
 		if operation := j.operationOn(pod); next.Operation != operation || operation == "" {

@@ -73,7 +73,8 @@ func (j *judged) generated() {
 		switch {
 		case generates && j.wasGiven(act.Object.GetName()):
 			j.broke("drawn over data", "%s, and somebody was given it before", act)
-		case generates != (len(act.Generate) == 1 && act.Generate[0].Key == "password" && act.Generate[0].Bytes == 24 && slices.Equal(givenTo(act.Object), []string{"password"})):
+		case generates != (len(act.Generate) == 1 && act.Generate[0].Key == "password" && act.Generate[0].Bytes == 24 &&
+			slices.Equal(givenTo(act.Object), []string{"password"})):
 			j.broke("draws", "%s draws %v", act, act.Generate)
 		}
 		j.holdsNothing(act, act.Object)

@@ -77,7 +77,8 @@ func lag(template, claim *corev1.PersistentVolumeClaim) (untold []string, under 
 	if class := template.Spec.VolumeAttributesClassName; class != nil {
 		if claim.Spec.VolumeAttributesClassName == nil || *claim.Spec.VolumeAttributesClassName != *class {
 			untold = append(untold, "class")
-		} else if now := claim.Status.CurrentVolumeAttributesClassName; claim.Status.Phase == corev1.ClaimBound && (now == nil || *now != *class) {
+		} else if now := claim.Status.CurrentVolumeAttributesClassName; claim.Status.Phase == corev1.ClaimBound &&
+			(now == nil || *now != *class) {
 			under = true
 		}
 	}
@@ -126,7 +127,8 @@ func (j *judged) growth() {
 		untold, works := lag(template, claim)
 		act, changed := changes[claim.Name]
 		delete(changes, claim.Name)
-		if works && j.free(claim) && claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] != corev1.PersistentVolumeClaimControllerResizeInfeasible {
+		if works && j.free(claim) &&
+			claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] != corev1.PersistentVolumeClaimControllerResizeInfeasible {
 			under[ordinal] = true
 		}
 		if !changed {
@@ -134,7 +136,8 @@ func (j *judged) growth() {
 		}
 		switch {
 		case !j.free(claim):
-			j.broke("claim of others", "%s, which is %s, owned by %v, deleted at %v", act, claim.Status.Phase, claim.OwnerReferences, claim.DeletionTimestamp)
+			j.broke("claim of others", "%s, which is %s, owned by %v, deleted at %v", act, claim.Status.Phase, claim.OwnerReferences,
+				claim.DeletionTimestamp)
 		case len(untold) == 0:
 			j.broke("idle growth", "%s, which is as its template", act)
 		}
@@ -145,7 +148,8 @@ func (j *judged) growth() {
 		}
 		if act.Size != nil {
 			begun[ordinal] = true
-			if asked := claim.Spec.Resources.Requests.Storage(); act.Size.Cmp(*asked) <= 0 || act.Size.Cmp(*template.Spec.Resources.Requests.Storage()) != 0 {
+			if asked := claim.Spec.Resources.Requests.Storage(); act.Size.Cmp(*asked) <= 0 ||
+				act.Size.Cmp(*template.Spec.Resources.Requests.Storage()) != 0 {
 				j.broke("request falls", "%s, which asks for %s", act, asked)
 			}
 		}
@@ -174,11 +178,13 @@ func (j *judged) shape() {
 			names = append(names, template.Name)
 		}
 		slices.Sort(names)
-		if noted, want := act.Pod.Annotations[v1.ClaimTemplatesAnnotation], strings.Join(names, ","); j.followsTemplates() && noted != want || !j.followsTemplates() && noted != "" {
+		if noted, want := act.Pod.Annotations[v1.ClaimTemplatesAnnotation], strings.Join(names, ","); j.followsTemplates() && noted != want ||
+			!j.followsTemplates() && noted != "" {
 			j.broke("noted templates", "pod %s is created with the note %q, want %q", act.Pod.Name, noted, want)
 		}
 		for _, mount := range act.Pod.Spec.Containers[0].VolumeMounts {
-			if j.followsTemplates() && !slices.ContainsFunc(act.Pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name }) {
+			if j.followsTemplates() &&
+				!slices.ContainsFunc(act.Pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == mount.Name }) {
 				j.broke("volume", "pod %s is created and mounts %s, which it does not have", act.Pod.Name, mount.Name)
 			}
 		}
@@ -226,7 +232,8 @@ func (j *judged) growthTold() {
 		status := want[template.Name]
 		status.Claims++
 		untold, under := lag(template, claim)
-		grown := !under && (claim.Status.Capacity.Storage().IsZero() || claim.Status.Capacity.Storage().Cmp(*template.Spec.Resources.Requests.Storage()) >= 0)
+		grown := !under &&
+			(claim.Status.Capacity.Storage().IsZero() || claim.Status.Capacity.Storage().Cmp(*template.Spec.Resources.Requests.Storage()) >= 0)
 		if len(untold) == 0 && grown {
 			status.UpToDate++
 		}

@@ -24,7 +24,8 @@ func (j *judged) restOfHeldSet() {
 		j.broke("held set", "a set that is held gets the plan %v", j.plan.All())
 	}
 	for _, condition := range j.plan.Status.Conditions {
-		if condition.Status == corev1.ConditionTrue && (condition.Type == v1.StatefulSetReady || condition.Type == v1.StatefulSetReconciling && j.Set.DeletionTimestamp == nil) {
+		if condition.Status == corev1.ConditionTrue &&
+			(condition.Type == v1.StatefulSetReady || condition.Type == v1.StatefulSetReconciling && j.Set.DeletionTimestamp == nil) {
 			j.broke("held set", "a set that is held says %v", condition)
 		}
 	}
@@ -66,7 +67,8 @@ func (f evidence) awaits() bool {
 // isOfTheTemplate reports whether a revision records the present template.
 func (f evidence) isOfTheTemplate(revision *appsv1.ControllerRevision) bool {
 	recorded, err := identity.Recorded(revision.Data.Raw)
-	return err == nil && templateText(recorded.Template) == templateText(&f.Set.Spec.Template) && apiequality.Semantic.DeepEqual(recorded.Identity, f.Set.Spec.Identity)
+	return err == nil && templateText(recorded.Template) == templateText(&f.Set.Spec.Template) &&
+		apiequality.Semantic.DeepEqual(recorded.Identity, f.Set.Spec.Identity)
 }
 
 // revisionsStay: the status names the revisions that it has named.
@@ -74,7 +76,8 @@ func (j *judged) revisionsStay(rule string) {
 	before, now := j.Set.Status, j.plan.Status
 	if before.CurrentRevision != now.CurrentRevision || before.UpdateRevision != now.UpdateRevision ||
 		(before.CollisionCount == nil) != (now.CollisionCount == nil) {
-		j.broke(rule, "the status named the revisions %s and %s, and names %s and %s now", before.CurrentRevision, before.UpdateRevision, now.CurrentRevision, now.UpdateRevision)
+		j.broke(rule, "the status named the revisions %s and %s, and names %s and %s now", before.CurrentRevision, before.UpdateRevision,
+			now.CurrentRevision, now.UpdateRevision)
 	}
 }
 

@@ -110,7 +110,8 @@ func (f evidence) dueIdentity(with *v1.MemberIdentity, template *corev1.PodTempl
 // parameters of the set.
 func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 	follows := f.strategy() != v1.OnDeleteStatefulSetStrategyType && f.isAbovePartition(ordinal)
-	if _, with, ok := readRecord(f.revisions[pod.Labels[revisionLabel]]); follows && ok && identityJSON(with) != identityJSON(f.Set.Spec.Identity) {
+	if _, with, ok := readRecord(f.revisions[pod.Labels[revisionLabel]]); follows && ok &&
+		identityJSON(with) != identityJSON(f.Set.Spec.Identity) {
 		return true
 	}
 	return follows && identityText(pod) != f.dueIdentity(f.Set.Spec.Identity, &f.Set.Spec.Template, ordinal)
@@ -120,7 +121,8 @@ func (f evidence) lacksParameters(pod *corev1.Pod, ordinal int) bool {
 // object is lacking that it needs.
 func (f evidence) isUnrenderable(ordinal int) bool {
 	lacks := slices.ContainsFunc(f.dueObjects(ordinal), func(due dueObject) bool { return !f.isUsable(due) || !f.hasPassword(due) })
-	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles() || f.lacksOutput(ordinal, &f.Set.Spec.Template, f.Set.Spec.Identity)
+	return isBad(f.Set.Spec.Identity) && ordinal > 2 || lacks || f.doubles() ||
+		f.lacksOutput(ordinal, &f.Set.Spec.Template, f.Set.Spec.Identity)
 }
 
 // isMistold reports whether a pod has another number for REPLICAS than the set.
@@ -162,7 +164,8 @@ func (j *judged) parameters() {
 		}
 		told, names := act.Pod.Annotations[v1.ReplicasAnnotation]
 		if reads := strings.Contains(identityText(act.Pod), "REPLICAS"); names != reads || names && told != fmt.Sprint(len(j.ordinals)) {
-			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", act.Pod.Name, told, reads, len(j.ordinals))
+			j.broke("told replicas", "pod %s is created with %q for REPLICAS, which it reads: %t; the set wants %d", act.Pod.Name, told, reads,
+				len(j.ordinals))
 		}
 		plain := identity.Pod(j.Set, template, revision, act.Ordinal)
 		if _, drained := j.drain(); drained && hasServiceGate(act.Pod) {
@@ -224,7 +227,8 @@ func (j *judged) tellsReplicas() {
 				j.broke("told who reads", "%s, which is not rendered", act)
 			}
 		}
-		if !slices.ContainsFunc(j.plan.Aside, func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
+		if !slices.ContainsFunc(j.plan.Aside,
+			func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
 			j.broke("told last", "%s, and other things may rest on it", act)
 		}
 	}

@@ -85,12 +85,14 @@ func (j *judged) inPlace() {
 		}
 		_, restarts := noted(pod)
 		rolls := j.strategy() == v1.RollingUpdateStatefulSetStrategyType && !j.rests() && (policy != "" || restarts)
-		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil || j.isMisshapen(act.Ordinal) {
+		if may := j.mayTake(pod, act.Ordinal) || j.mayUnblock(pod, act.Ordinal); !rolls || !may || !j.mine(pod) || pod.DeletionTimestamp != nil ||
+			j.isMisshapen(act.Ordinal) {
 			j.broke("in place", "%s, which is at %s of a set with policy %q", act, revisionAt(pod), policy)
 		}
 		j.changedRight(act, pod)
 		unasked := act.Otherwise == nil && !disturbs(act) && j.Set.Spec.Disruption != nil // no gate is asked about a change of labels
-		if removal := act.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) || removal != nil && removal.Pod != act.Pod {
+		if removal := act.Otherwise; !unasked && (removal == nil) != (policy == v1.OnlyInPlaceUpdatePolicyType) ||
+			removal != nil && removal.Pod != act.Pod {
 			j.broke("in place or not", "%s, and otherwise %v, with policy %q", act, removal, policy)
 		}
 	}
@@ -189,7 +191,8 @@ func (j *judged) endsInPlace() {
 func (j *judged) labelsTell() {
 	for _, pod := range j.Pods {
 		if image := j.imageOf(pod.Labels[revisionLabel]); j.mine(pod) && image != "" && pod.Spec.Containers[0].Image != image {
-			j.broke("what a label says", "pod %s has image %s, and revision %s has %s", pod.Name, pod.Spec.Containers[0].Image, pod.Labels[revisionLabel], image)
+			j.broke("what a label says", "pod %s has image %s, and revision %s has %s", pod.Name, pod.Spec.Containers[0].Image,
+				pod.Labels[revisionLabel], image)
 		}
 	}
 }

@@ -45,10 +45,13 @@ func (f evidence) dueObjects(ordinal int) (all []dueObject) {
 		if bytes.Contains(template.Object.Raw, []byte("$(MEMBERS)")) {
 			roster = strings.Trim(strings.ReplaceAll(fmt.Sprint(f.ordinals), " ", "-"), "[]")
 		}
-		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)), "$(MEMBERS)", roster,
+		fill := strings.NewReplacer("$(IDENTITY)", f.podName(ordinal), "$(SET)", f.Set.Name, "$(REPLICAS)", strconv.Itoa(len(f.ordinals)),
+			"$(MEMBERS)", roster,
 			"$(SERVICE)", cmp.Or(f.Set.Spec.ServiceName, "$(SERVICE)")).Replace
-		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)}, content: content{fill(written.Labels["data"]), fill(written.Labels["by"])}, template: template.Name,
-			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject, generates: len(template.Generate) > 0})
+		all = append(all, dueObject{key: identity.ObjectKey{Kind: written.Kind, Name: fill(written.Name)},
+			content: content{fill(written.Labels["data"]), fill(written.Labels["by"])}, template: template.Name,
+			set: template.Scope == v1.SetObjectScope, refuses: template.ExistingPolicy == v1.RefuseExistingObject,
+			generates: len(template.Generate) > 0})
 	}
 	return all
 }

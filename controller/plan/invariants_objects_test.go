@@ -91,12 +91,17 @@ func (j *judged) objects() {
 		switch owner, _, _ := strings.Cut(found.Annotations[ownerNote], "/"); {
 		case owner != j.Set.Name || found.DeletionTimestamp != nil:
 			j.broke("strangers", "%s, which is %v", act, found)
-		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && found.Annotations[v1.ObjectInputsAnnotation] == act.Object.GetAnnotations()[v1.ObjectInputsAnnotation] && found.Labels[v1.ObjectTemplateLabel] == act.Template:
+		case !found.Drifted && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) &&
+			found.Annotations[v1.ObjectInputsAnnotation] == act.Object.GetAnnotations()[v1.ObjectInputsAnnotation] &&
+			found.Labels[v1.ObjectTemplateLabel] == act.Template:
 			j.broke("idle apply", "%s, which is so", act)
-		case j.Now.Before(found.NotBefore) && contentOf(found.Labels) == contentOf(act.Object.GetLabels()) && found.Labels[v1.ObjectTemplateLabel] == act.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) && j.endsAs(found, act.Template):
+		case j.Now.Before(found.NotBefore) && contentOf(found.Labels) == contentOf(act.Object.GetLabels()) &&
+			found.Labels[v1.ObjectTemplateLabel] == act.Template && found.Annotations[ownerNote] == "web/"+string(j.Set.UID) &&
+			j.endsAs(found, act.Template):
 			j.broke("idle apply", "%s before %s", act, found.NotBefore)
 		}
-		if !slices.ContainsFunc(j.plan.Aside, func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
+		if !slices.ContainsFunc(j.plan.Aside,
+			func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
 			j.broke("objects aside", "%s, and other things may rest on it", act)
 		}
 		j.marked(act.Object, act.Ordinal, act.Template)
@@ -118,7 +123,8 @@ func (f evidence) doubles() bool {
 func (j *judged) marked(object *unstructured.Unstructured, ordinal int, template string) {
 	labels := object.GetLabels()
 	label, has := labels[v1.ObjectOrdinalLabel]
-	if object.GetAnnotations()[ownerNote] != "web/"+string(j.Set.UID) || labels[v1.ObjectSetLabel] != j.Set.Name || labels[v1.ObjectTemplateLabel] != template || has != (ordinal >= 0) || has && label != strconv.Itoa(ordinal) {
+	if object.GetAnnotations()[ownerNote] != "web/"+string(j.Set.UID) || labels[v1.ObjectSetLabel] != j.Set.Name ||
+		labels[v1.ObjectTemplateLabel] != template || has != (ordinal >= 0) || has && label != strconv.Itoa(ordinal) {
 		j.broke("marks", "%v of template %s for %d", object, template, ordinal)
 	}
 }
@@ -147,7 +153,8 @@ func (j *judged) objectsFirst() {
 // it would need.
 func (j *judged) objectsForSuccessors() {
 	for _, act := range planned[action.DeletePod](j) {
-		if act.Reason == action.DeleteFinished || act.Reason == action.DeleteForScaleDown || act.Reason == action.DeleteUnrestarted || act.Reason == action.DeleteUnresized || !j.wanted(act.Ordinal) {
+		if act.Reason == action.DeleteFinished || act.Reason == action.DeleteForScaleDown || act.Reason == action.DeleteUnrestarted ||
+			act.Reason == action.DeleteUnresized || !j.wanted(act.Ordinal) {
 			continue
 		}
 		for _, due := range j.dueObjects(act.Ordinal) {
@@ -177,7 +184,9 @@ func (f evidence) everyObject() (all []dueObject) {
 // isCurrent reports whether an object is the set's, and what its template describes now.
 func (f evidence) isCurrent(due dueObject) bool {
 	object := f.Objects[due.key]
-	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && contentOf(object.Labels) == due.content && object.Labels[v1.ObjectTemplateLabel] == due.template && (f.endsAs(object, due.template) || object.Drifted && f.appliedAs(object, due.template))
+	return f.isUsable(due) && object.Annotations[ownerNote] == "web/"+string(f.Set.UID) && contentOf(object.Labels) == due.content &&
+		object.Labels[v1.ObjectTemplateLabel] == due.template &&
+		(f.endsAs(object, due.template) || object.Drifted && f.appliedAs(object, due.template))
 }
 
 // lacksObjects says which objects are not as they are to be.

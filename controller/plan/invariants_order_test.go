@@ -139,7 +139,8 @@ func (j *judged) barrier(taken map[int]bool) {
 			continue
 		}
 		if other := j.waitsFor(one); other >= 0 {
-			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated, unavailable or to be replaced", one, other)
+			j.broke("barrier", "member %d is taken while member %d, which comes before it by its labels, is outdated, unavailable or to be replaced",
+				one, other)
 		}
 	}
 }
@@ -180,7 +181,8 @@ func (j *judged) orderTold(taken map[int]bool) {
 // changesMembership reports whether something is made the set's, or no longer so, before
 // which nothing is decided on it.
 func (j *judged) changesMembership() bool {
-	return len(planned[action.RepairPod](j))+len(planned[action.AdoptPod](j))+len(planned[action.ReleasePod](j))+len(planned[action.AdoptRevision](j)) > 0
+	return len(planned[action.RepairPod](j))+len(planned[action.AdoptPod](j))+len(planned[action.ReleasePod](j))+
+		len(planned[action.AdoptRevision](j)) > 0
 }
 
 // stalls reports whether the plan says that somebody has to do something.

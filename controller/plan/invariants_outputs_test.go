@@ -91,8 +91,10 @@ func readsOutput(pod *corev1.Pod, name string) bool {
 // successor names.
 func (j *judged) outputsForSuccessors() {
 	for _, act := range planned[action.DeletePod](j) {
-		if act.Reason == action.DeleteForUpdate && j.wanted(act.Ordinal) && j.lacksOutput(act.Ordinal, &j.Set.Spec.Template, j.Set.Spec.Identity) {
-			j.broke("outputs of successors", "%s, and an object gives nothing: %v", act, j.Objects[identity.ObjectKey{Kind: "Service", Name: j.podName(act.Ordinal) + "-ext"}])
+		if act.Reason == action.DeleteForUpdate && j.wanted(act.Ordinal) &&
+			j.lacksOutput(act.Ordinal, &j.Set.Spec.Template, j.Set.Spec.Identity) {
+			j.broke("outputs of successors", "%s, and an object gives nothing: %v", act,
+				j.Objects[identity.ObjectKey{Kind: "Service", Name: j.podName(act.Ordinal) + "-ext"}])
 		}
 	}
 }

@@ -79,7 +79,8 @@ func removesOwners(world World, p Plan) Plan {
 			continue
 		}
 		if _, ordinal, _ := identity.ParsePodName(claim.Name); f.member(ordinal) != nil {
-			p.Chains = append(slices.Clone(p.Chains), action.Chain{action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteAsked}})
+			p.Chains = append(slices.Clone(p.Chains),
+				action.Chain{action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteAsked}})
 			return p
 		}
 	}

@@ -53,7 +53,8 @@ func (j *judged) tracking() {
 	known := before != nil && before.Step > 0 && before.Revision == updated
 	for _, ordinal := range j.ordinals {
 		pod, above := j.member(ordinal), j.isAbovePartition(ordinal)
-		reached := pod != nil && pod.Labels["controller-revision-hash"] == updated || known && names(before.Released, ordinal) && (pod == nil || pod.DeletionTimestamp != nil)
+		reached := pod != nil && pod.Labels["controller-revision-hash"] == updated ||
+			known && names(before.Released, ordinal) && (pod == nil || pod.DeletionTimestamp != nil)
 		_, gives := j.step() // to others what it asks for: of whom has no pod yet it may think again
 		if above && reached && !names(now.Released, ordinal) && (pod != nil || !gives || j.isPaused()) || !above && names(now.Released, ordinal) {
 			j.broke("released", "member %d is at %v, and the status named %+v and names %+v", ordinal, revisionAt(pod), before, now)

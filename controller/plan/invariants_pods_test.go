@@ -134,7 +134,8 @@ func (j *judged) deletes() {
 		}
 		ordinal := j.ordinalOf(pod.Name)
 		if !j.mine(pod) || pod.DeletionTimestamp != nil || ordinal != act.Ordinal {
-			j.broke("delete", "%s, which is owned by %v, labelled %v, terminating since %v", act, pod.OwnerReferences, pod.Labels, pod.DeletionTimestamp)
+			j.broke("delete", "%s, which is owned by %v, labelled %v, terminating since %v", act, pod.OwnerReferences, pod.Labels,
+				pod.DeletionTimestamp)
 		}
 		ok := false
 		switch act.Reason {
@@ -165,7 +166,8 @@ func (j *judged) deletes() {
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
 func forUpdate(act action.DeletePod) bool {
-	return act.Reason == action.DeleteForUpdate || act.Reason == action.DeleteMisshapen || act.Reason == action.DeleteForOverride || act.Reason == action.DeleteForRollback
+	return act.Reason == action.DeleteForUpdate || act.Reason == action.DeleteMisshapen || act.Reason == action.DeleteForOverride ||
+		act.Reason == action.DeleteForRollback
 }
 
 // mayTake reports whether an update may remove a pod now: where it goes by the status, that

@@ -99,7 +99,9 @@ func (j *judged) rate() {
 
 // rateUsed looks at sets whose members nothing else keeps from being created.
 func (j *judged) rateUsed(room int, creates []action.CreateMember) {
-	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil || j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) > 0 || j.awaitsRelease() {
+	if len(j.Set.Spec.VolumeClaimTemplates) > 0 || j.undecided() || j.Set.DeletionTimestamp != nil ||
+		j.strategy() == v1.RecreateStatefulSetStrategyType || len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) > 0 ||
+		j.awaitsRelease() {
 		return
 	}
 	last := -1

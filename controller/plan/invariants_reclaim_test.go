@@ -91,7 +91,8 @@ func (f evidence) fate(claim *corev1.PersistentVolumeClaim) (fate fateOf, due ti
 
 // undisturbed reports whether the plan decides about what is beside the members.
 func (j *judged) undisturbed() bool {
-	return !j.undecided() && j.Set.DeletionTimestamp == nil && !j.builtinAlive() && len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) == 0
+	return !j.undecided() && j.Set.DeletionTimestamp == nil && !j.builtinAlive() &&
+		len(planned[action.AdoptPod](j))+len(planned[action.AdoptRevision](j)) == 0
 }
 
 // reclaims: a claim is deleted when the set asks for it, its member has been away for as long as
@@ -125,7 +126,8 @@ func (j *judged) reclaims() {
 		slices.Sort(got[fate])
 		for _, name := range got[fate] {
 			if !slices.Contains(want[fate], name) {
-				j.broke(rule, "claim %s, with the annotations %v, is what the plan does that about, and should not be", name, j.claims[name].Annotations)
+				j.broke(rule, "claim %s, with the annotations %v, is what the plan does that about, and should not be", name,
+					j.claims[name].Annotations)
 			}
 		}
 		if missing := !slices.Equal(got[fate], want[fate]); missing && j.undisturbed() && len(want[fate]) <= 16 && !j.changesClaims() {
@@ -177,7 +179,8 @@ func (f evidence) lacksNote(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod
 	others := slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		return f.former(ref) || !f.ours(ref) && *ref.Controller
 	})
-	return asked && pod != nil && f.mine(pod) && claim.DeletionTimestamp == nil && !others && slices.Contains(mounts(pod), claim.Name) && claim.Annotations[ownerNote] != "web/"+string(f.Set.UID)
+	return asked && pod != nil && f.mine(pod) && claim.DeletionTimestamp == nil && !others && slices.Contains(mounts(pod), claim.Name) &&
+		claim.Annotations[ownerNote] != "web/"+string(f.Set.UID)
 }
 
 // ownedFirst: a member goes only when its claims say whose they are.

@@ -62,7 +62,8 @@ func (j *judged) replaced() {
 		}
 	}
 	for _, ordinal := range j.ordinals {
-		if latest < 0 || !j.precedes(ordinal, latest) || j.waitsFor(ordinal) >= 0 || !j.serves(ordinal) || !j.asked(j.member(ordinal)) || taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.mayBeUnrenderable(ordinal) {
+		if latest < 0 || !j.precedes(ordinal, latest) || j.waitsFor(ordinal) >= 0 || !j.serves(ordinal) || !j.asked(j.member(ordinal)) ||
+			taken[ordinal] || begun[ordinal] || j.isLeaving(ordinal) || j.mayBeUnrenderable(ordinal) {
 			continue
 		}
 		j.broke("replace order", "member %d is replaced before member %d", latest, ordinal)

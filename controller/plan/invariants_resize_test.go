@@ -36,10 +36,12 @@ func (f evidence) waitsForResize(pod *corev1.Pod) (waits, cannot bool) {
 	}
 	name, put := pod.Spec.Containers[0].Name, slices.IndexFunc(pod.Status.Conditions, isOfResize)
 	noted, resizes := notedResources(pod)[name]
-	if !resizes || !includes(pod.Spec.Containers[0].Resources, noted) || put < 0 && includes(*pod.Status.ContainerStatuses[0].Resources, noted) {
+	if !resizes || !includes(pod.Spec.Containers[0].Resources, noted) ||
+		put < 0 && includes(*pod.Status.ContainerStatuses[0].Resources, noted) {
 		return false, false
 	}
-	return true, put >= 0 && pod.Status.Conditions[put].Reason == "Infeasible" && pod.Status.Conditions[put].ObservedGeneration >= pod.Generation
+	return true,
+		put >= 0 && pod.Status.Conditions[put].Reason == "Infeasible" && pod.Status.Conditions[put].ObservedGeneration >= pod.Generation
 }
 
 // awaitsResize reports whether nothing is waited for but that the host is told to resize a pod,
@@ -99,7 +101,8 @@ func (j *judged) resizes() {
 		}
 		for name, given := range act.Containers {
 			if template != nil && !includes(effective(template.Spec.Containers[0].Resources), given) {
-				j.broke("what a resize gives", "%s gives %s %v, and revision %s %v", act, name, given, pod.Labels[revisionLabel], template.Spec.Containers[0].Resources)
+				j.broke("what a resize gives", "%s gives %s %v, and revision %s %v", act, name, given, pod.Labels[revisionLabel],
+					template.Spec.Containers[0].Resources)
 			}
 		}
 		mayNot := j.rests() || j.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType || j.strategy() == v1.OnDeleteStatefulSetStrategyType
@@ -119,8 +122,10 @@ func (j *judged) resizes() {
 		}
 		resources := pod.Status.ContainerStatuses[0].Resources
 		for name, want := range notedResources(pod) {
-			if slices.ContainsFunc(pod.Status.Conditions, isOfResize) || !includes(pod.Spec.Containers[0].Resources, want) || resources == nil || !includes(*resources, want) {
-				j.broke("end of a resize", "%s, whose container %s has %v of %v, with the conditions %v", act, name, resources, want, pod.Status.Conditions)
+			if slices.ContainsFunc(pod.Status.Conditions, isOfResize) || !includes(pod.Spec.Containers[0].Resources, want) || resources == nil ||
+				!includes(*resources, want) {
+				j.broke("end of a resize", "%s, whose container %s has %v of %v, with the conditions %v", act, name, resources, want,
+					pod.Status.Conditions)
 			}
 		}
 	}
@@ -148,7 +153,8 @@ func (j *judged) notesResize(act action.UpdateInPlace, pod *corev1.Pod) {
 			was, got := lists[2][resource], lists[1][resource]
 			_, open := lists[0][resource]
 			if (open || !was.Equal(want)) && !got.Equal(want) {
-				j.broke("noted resize", "%s notes %s %s, and revision %s gives %s; of before is noted %v", act, resource, got.String(), act.Revision, want.String(), before)
+				j.broke("noted resize", "%s notes %s %s, and revision %s gives %s; of before is noted %v", act, resource, got.String(), act.Revision,
+					want.String(), before)
 			}
 		}
 	}

@@ -82,7 +82,8 @@ func (j *judged) isKept(object *Object, removed *v1.ObjectTemplateStatus) bool {
 			return true
 		}
 	}
-	return j.isKnown(object) || slices.ContainsFunc(j.Set.Spec.Template.Spec.Containers[0].Args, func(arg string) bool { return strings.HasSuffix(arg, "="+removed.ObjectName) })
+	return j.isKnown(object) || slices.ContainsFunc(j.Set.Spec.Template.Spec.Containers[0].Args,
+		func(arg string) bool { return strings.HasSuffix(arg, "="+removed.ObjectName) })
 }
 
 // toldRemoved: the status tells of each removed template of which there are objects, how many that are.

@@ -33,7 +33,8 @@ func (f evidence) objectFate(key identity.ObjectKey, object *Object) (fate fateO
 		ofMember := err == nil && template.Scope != v1.SetObjectScope && template.Name == object.Labels[v1.ObjectTemplateLabel] &&
 			slices.ContainsFunc(f.dueObjects(ordinal), func(d dueObject) bool { return d.key == key && d.template == template.Name })
 		retention := template.Retention
-		if !own || !ofMember || retention == nil || retention.WhenScaled != v1.DeleteObjectRetentionPolicyType || wanted || f.wanted(ordinal) || f.pods[f.podName(ordinal)] != nil || f.isKnown(object) {
+		if !own || !ofMember || retention == nil || retention.WhenScaled != v1.DeleteObjectRetentionPolicyType || wanted || f.wanted(ordinal) ||
+			f.pods[f.podName(ordinal)] != nil || f.isKnown(object) {
 			continue
 		}
 		after := time.Duration(0)
@@ -74,7 +75,8 @@ func (f evidence) tellsOf(template v1.ObjectTemplate) bool {
 
 // describes reports whether the set has a template of a kind, or has had one whose objects are deleted.
 func (f evidence) describes(key identity.ObjectKey) bool {
-	if slices.ContainsFunc(f.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil && s.Kind == key.Kind }) {
+	if slices.ContainsFunc(f.Set.Status.ObjectTemplates,
+		func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil && s.Kind == key.Kind }) {
 		return true
 	}
 	return slices.ContainsFunc(f.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
@@ -113,7 +115,8 @@ func (j *judged) retired() {
 		slices.Sort(want[fate])
 		for _, name := range got[fate] {
 			if !slices.Contains(want[fate], name) {
-				j.broke(rule, "object %s, with the annotations %v, is what the plan does that about, and should not be", name, j.Objects[keyOf(name)].Annotations)
+				j.broke(rule, "object %s, with the annotations %v, is what the plan does that about, and should not be", name,
+					j.Objects[keyOf(name)].Annotations)
 			}
 		}
 		if !slices.Equal(got[fate], want[fate]) && j.undisturbed() && len(want[fate]) <= 16 {
@@ -140,7 +143,8 @@ func (j *judged) toldRetired() {
 	want, first := map[string]int{}, map[string]time.Time{}
 	for key, object := range j.Objects {
 		fate, due := j.becomes(key, object)
-		if name := toldAs(object.Labels[v1.ObjectTemplateLabel], j.leftOf(key, object) != nil); fate == begins || fate == retires || fate == waits || fate == goes || fate == doubted {
+		if name := toldAs(object.Labels[v1.ObjectTemplateLabel], j.leftOf(key, object) != nil); fate == begins || fate == retires ||
+			fate == waits || fate == goes || fate == doubted {
 			want[name]++
 			if fate != begins && fate != retires && (first[name].IsZero() || due.Before(first[name])) {
 				first[name] = due

@@ -57,7 +57,8 @@ func (j *judged) revisionsMade() {
 		}
 	}
 	acts := len(planned[action.CreateMember](j))+len(planned[action.DeletePod](j)) > 0
-	if image, want := j.imageOf(j.plan.Status.UpdateRevision), j.Set.Spec.Template.Spec.Containers[0].Image; image != want && (image != "" || acts) {
+	if image, want := j.imageOf(j.plan.Status.UpdateRevision),
+		j.Set.Spec.Template.Spec.Containers[0].Image; image != want && (image != "" || acts) {
 		j.broke("revision", "the present revision %s records image %q, want %q", j.plan.Status.UpdateRevision, image, want)
 	}
 }
@@ -101,12 +102,14 @@ func (j *judged) counters() {
 		}
 	}
 	got := j.plan.Status
-	if got.Replicas != want.Replicas || got.ReadyReplicas != want.ReadyReplicas || got.AvailableReplicas != want.AvailableReplicas || got.UpdatedReplicas != want.UpdatedReplicas {
+	if got.Replicas != want.Replicas || got.ReadyReplicas != want.ReadyReplicas || got.AvailableReplicas != want.AvailableReplicas ||
+		got.UpdatedReplicas != want.UpdatedReplicas {
 		j.broke("counters", "the status says %d, %d ready, %d available, %d updated; there are %d, %d, %d, %d",
 			got.Replicas, got.ReadyReplicas, got.AvailableReplicas, got.UpdatedReplicas,
 			want.Replicas, want.ReadyReplicas, want.AvailableReplicas, want.UpdatedReplicas)
 	}
-	if got.CurrentReplicas < 0 || got.CurrentReplicas > got.Replicas || got.AvailableReplicas > got.ReadyReplicas || got.ReadyReplicas > got.Replicas {
+	if got.CurrentReplicas < 0 || got.CurrentReplicas > got.Replicas || got.AvailableReplicas > got.ReadyReplicas ||
+		got.ReadyReplicas > got.Replicas {
 		j.broke("counters", "the status says %d current of %d", got.CurrentReplicas, got.Replicas)
 	}
 	if got.ObservedGeneration != j.Set.Generation {

@@ -64,7 +64,8 @@ func (j *judged) mayGoOn(number int) {
 	step, record := j.steps()[number-1], j.record()
 	since, all := j.allUpdatedServe(j.quota(number))
 	baked := step.BakeSeconds == 0 || record.BakeStartTime != nil && int(record.Step) == number &&
-		j.Now.Sub(record.BakeStartTime.Time) >= time.Duration(step.BakeSeconds)*time.Second && j.Now.Sub(since) >= time.Duration(step.BakeSeconds)*time.Second
+		j.Now.Sub(record.BakeStartTime.Time) >= time.Duration(step.BakeSeconds)*time.Second &&
+		j.Now.Sub(since) >= time.Duration(step.BakeSeconds)*time.Second
 	if !all || !baked || len(j.ordinals) == 0 {
 		j.broke("step done", "step %d is left, with the members %v at the update, and %+v", number, j.updatedMembers(), record)
 	}
@@ -94,7 +95,8 @@ func (j *judged) bakes(number int) {
 		j.broke("bake", "step %d bakes since %v without its members", number, now.BakeStartTime)
 	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) || now.BakeStartTime.After(j.Now)):
 		j.broke("bake", "step %d bakes since %v, and its members serve since %v", number, now.BakeStartTime, since)
-	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) && !now.BakeStartTime.Equal(record.BakeStartTime):
+	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) &&
+		!now.BakeStartTime.Equal(record.BakeStartTime):
 		j.broke("bake", "step %d bakes since %v, and baked since %v", number, now.BakeStartTime, record.BakeStartTime)
 	}
 }
@@ -135,7 +137,8 @@ func (j *judged) stepsEnd() {
 // no gate is to agree first, if what they go back to names nothing that is lacking or yet to be
 // read. Where they may only go in place and cannot, the set says so.
 func (j *judged) rollsBack() {
-	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 || len(j.actions()) > 0 {
+	if !j.goesBack() || j.rests() || j.undecided() || j.Set.DeletionTimestamp != nil || j.changesMembership() || len(j.surplus()) > 0 ||
+		len(j.actions()) > 0 {
 		return
 	}
 	for _, ordinal := range j.ordinals {

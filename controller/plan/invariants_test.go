@@ -163,8 +163,12 @@ func (j *judged) sameName(names map[string]string) {
 }
 
 func deepCopy(world World) World {
-	return World{Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims), Objects: copiesOfObjects(world.Objects), Kinds: maps.Clone(world.Kinds), Rivals: world.Rivals, Resizes: world.Resizes, SetsConditions: world.SetsConditions, Now: world.Now,
-		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set, endings: maps.Clone(world.Records.endings)}}
+	return World{
+		Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims),
+		Objects: copiesOfObjects(world.Objects), Kinds: maps.Clone(world.Kinds), Rivals: world.Rivals, Resizes: world.Resizes,
+		SetsConditions: world.SetsConditions, Now: world.Now,
+		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set,
+			endings: maps.Clone(world.Records.endings)}}
 }
 
 func copies[T interface{ DeepCopy() T }](objects []T) []T {

@@ -17,7 +17,8 @@ func (j *judged) looksInTime(compute func(World) Plan, world World) {
 	next := cmp.Or(j.plan.RequeueAfter, 365*24*time.Hour)
 	world.Now = world.Now.Add(next - time.Millisecond)
 	if later := compute(world); len(later.All()) > 0 || lookOf(later) != lookOf(j.plan) {
-		j.broke("next look", "the next look is due in %s, and just before that, the plan is %v, with\n%s, and was with\n%s", j.plan.RequeueAfter, later.All(), lookOf(later), lookOf(j.plan))
+		j.broke("next look", "the next look is due in %s, and just before that, the plan is %v, with\n%s, and was with\n%s", j.plan.RequeueAfter,
+			later.All(), lookOf(later), lookOf(j.plan))
 	}
 }
 

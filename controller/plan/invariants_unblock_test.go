@@ -23,7 +23,8 @@ func (f evidence) patience() (time.Duration, bool) {
 
 // unreadySince is since when a pod that is to serve does not, and false if it does.
 func unreadySince(pod *corev1.Pod) (time.Time, bool) {
-	if _, ok := ready(pod); ok || excused(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if _, ok := ready(pod); ok || excused(pod) || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed ||
+		pod.Status.Phase == corev1.PodSucceeded {
 		return time.Time{}, false
 	}
 	return failingSince(pod), true
@@ -90,7 +91,8 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 	const revision = "controller-revision-hash"
 	updated := j.plan.Status.UpdateRevision
 	since, unready := unreadySince(pod)
-	if _, restarts := noted(pod); restarts && (!j.hangs(pod) || j.mayTake(pod, ordinal)) || !unready || j.rests() || pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
+	if _, restarts := noted(pod); restarts && (!j.hangs(pod) || j.mayTake(pod, ordinal)) || !unready || j.rests() ||
+		pod.Labels[revision] == j.goal(ordinal) && !j.isMisshapen(ordinal) {
 		return time.Time{}, false
 	}
 	for _, other := range j.ordinals {
@@ -98,7 +100,8 @@ func (j *judged) strandedSince(pod *corev1.Pod, ordinal int) (time.Time, bool) {
 		if peer == nil || peer.Labels[revision] != updated || pod.Labels[revision] != j.currentRevision(updated) {
 			continue
 		}
-		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) && !j.isOtherwise(peer, other) && !j.awaitsClaim(peer, other) {
+		if _, ails := unreadySince(peer); ails && (!j.followsTemplates() || !j.mountsOtherwise(peer, other)) && !j.isOtherwise(peer, other) &&
+			!j.awaitsClaim(peer, other) {
 			return time.Time{}, false
 		}
 	}

@@ -27,7 +27,8 @@ func (f evidence) vainFor(pod *corev1.Pod) (time.Duration, bool) {
 		Since time.Time `json:"since"`
 	}
 	resizes, cannot := f.waitsForResize(pod)
-	if !restarts || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || f.hasActed(pod, before) && !resizes || json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil ||
+	if !restarts || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || f.hasActed(pod, before) && !resizes ||
+		json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil ||
 		pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation {
 		return 0, false
 	}

@@ -45,11 +45,13 @@ func (h *host) checkWord(view World, failed []Failure, goesOn bool) {
 	case stalled:
 		want = status.FailedStatus
 	case goesOn && len(f.ordinals) > 0:
-	case len(failed) == 0 && h.conditionNow(v1.StatefulSetReady).Reason != v1.ReasonWaitingForRevisions && len(f.notDesired()) == 0 && !f.runsForgotten(h.set.Status.UpdateRevision):
+	case len(failed) == 0 && h.conditionNow(v1.StatefulSetReady).Reason != v1.ReasonWaitingForRevisions && len(f.notDesired()) == 0 &&
+		!f.runsForgotten(h.set.Status.UpdateRevision):
 		want = status.CurrentStatus
 	}
 	if got := word(h.t, h.set); got != want {
-		h.t.Fatalf("[word] a generic reader calls the set %s, want %s; it lacks %v, and says %v", got, want, f.notDesired(), h.set.Status.Conditions)
+		h.t.Fatalf("[word] a generic reader calls the set %s, want %s; it lacks %v, and says %v", got, want, f.notDesired(),
+			h.set.Status.Conditions)
 	}
 }
 

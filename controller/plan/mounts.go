@@ -21,12 +21,14 @@ func tellUnmounted(f *facts, d *draft, m member) {
 	for i := range f.Set.Spec.VolumeClaimTemplates {
 		volume := f.Set.Spec.VolumeClaimTemplates[i].Name
 		if !identity.MountsClaim(f.Set, volume, m.ordinal, m.pod) && f.hadClaim(d, m, volume) {
-			d.blocked(v1.ReasonClaimsNotMounted, "pod %s was created with claim %s as its volume %q and does not have it: a mutating admission webhook or policy of the cluster changed the pod, and would change the next one too; exclude the pods of this set from it",
+			d.blocked(v1.ReasonClaimsNotMounted,
+				"pod %s was created with claim %s as its volume %q and does not have it: a mutating admission webhook or policy of the cluster changed the pod, and would change the next one too; exclude the pods of this set from it",
 				m.pod.Name, identity.ClaimName(volume, f.Set.Name, m.ordinal), volume)
 			return
 		}
 	}
-	d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them", m.pod.Name, m.ordinal)
+	d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them",
+		m.pod.Name, m.ordinal)
 }
 
 // hadClaim reports whether the controller created the pod of a member with the claim of a template as a

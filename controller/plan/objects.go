@@ -298,7 +298,8 @@ func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 		return objectPresent
 	case s.found.Annotations[v1.ObjectInputsAnnotation] != due:
 		s.why = "its template, or what that names, has changed"
-	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name, labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
+	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name,
+		labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
 		s.why = "it lacks labels by which it is found"
 	case s.found.Drifted:
 		s.why, s.corrects = "somebody has changed it", true

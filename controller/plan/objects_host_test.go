@@ -21,9 +21,9 @@ import (
 // objectTemplates reads templates such as conf, a ConfigMap of each member, peers, a Service of
 // the set, count, a ConfigMap that says how many members there are, list, one of the set that says
 // which and by which Service they are found, ext and vip, Services of each member and of the set that have the outputs ADDRESS and VIP,
-// closed, which is vip with an expression that is refused, vips, which is vip and says which members there are, bad, which cannot be rendered for all, and frail,
-// which can for two members; conf:2 has other data, and conf! refuses objects of others; moved is conf
-// with other names.
+// closed, which is vip with an expression that is refused, vips, which is vip and says which members
+// there are, bad, which cannot be rendered for all, and frail, which can for two members; conf:2 has
+// other data, and conf! refuses objects of others; moved is conf with other names.
 func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 	h.t.Helper()
 	if text == "none" {
@@ -39,7 +39,8 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 		case "ext":
 			kind, template.Outputs = "Service", []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.address"}}
 		case "vip":
-			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope, []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
+			kind, object, template.Scope, template.Outputs = "Service", "$(SET)-vip", v1.SetObjectScope,
+				[]v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 		case "closed":
 			template.Name, kind, object, template.Scope = "vip", "Service", "$(SET)-vip", v1.SetObjectScope
 			template.Outputs = []v1.ObjectOutput{{Name: "VIP", Expression: "closed.address"}}
@@ -62,7 +63,8 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 		case "list", "vips":
 			object, template.Scope, labels = "$(SET)-list", v1.SetObjectScope, `"data":"$(MEMBERS)","by":"$(SERVICE)"`
 			if name == "vips" {
-				template.Name, kind, object, template.Outputs = "vip", "Service", "$(SET)-vip", []v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
+				template.Name, kind, object, template.Outputs = "vip", "Service", "$(SET)-vip",
+					[]v1.ObjectOutput{{Name: "VIP", Expression: "object.address"}}
 			}
 			template.Transforms = []v1.Transform{{Path: "/metadata/labels/data", Expression: "MEMBERS.map(m, string(m.ordinal)).join('-')"}}
 		case "frail":
@@ -75,7 +77,8 @@ func (h *host) objectTemplates(text string) (templates []v1.ObjectTemplate) {
 		if refuses {
 			template.ExistingPolicy = v1.RefuseExistingObject
 		}
-		template.Object = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":%q,"metadata":{"name":%q,"labels":{%s}}}`, kind, object, labels)}
+		template.Object = runtime.RawExtension{
+			Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":%q,"metadata":{"name":%q,"labels":{%s}}}`, kind, object, labels)}
 		templates = append(templates, template)
 	}
 	return templates
@@ -144,7 +147,8 @@ func (h *host) objectCommand(name string, args []string) bool {
 		return func(object string) {
 			h.writes++
 			key := keyOf(object)
-			h.objects[key] = &Object{ObjectMeta: metav1.ObjectMeta{Name: key.Name, UID: "other", ResourceVersion: fmt.Sprint(h.writes)}, OwnerLives: lives}
+			h.objects[key] = &Object{
+				ObjectMeta: metav1.ObjectMeta{Name: key.Name, UID: "other", ResourceVersion: fmt.Sprint(h.writes)}, OwnerLives: lives}
 			if owner != "" {
 				h.objects[key].Annotations = map[string]string{ownerNote: owner}
 			}
@@ -220,7 +224,8 @@ func (h *host) objectEvent(e event) []string {
 		return h.outputEvent(e)
 	case "stranger", "share", "leave":
 		able = nil
-		for _, name := range []string{"ConfigMap/web-0-conf", "ConfigMap/web-1-conf", "ConfigMap/web-2-count", "Service/web-peers", "Secret/web-0-auth", "Secret/web-sst"} {
+		for _, name := range []string{
+			"ConfigMap/web-0-conf", "ConfigMap/web-1-conf", "ConfigMap/web-2-count", "Service/web-peers", "Secret/web-0-auth", "Secret/web-sst"} {
 			if h.objects[keyOf(name)] == nil {
 				able = append(able, name)
 			}

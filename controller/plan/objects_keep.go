@@ -55,9 +55,11 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
 	case objectUnowned:
-		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is created when revision %s is, with which it is deleted", f.podName(m), s.key, identity.AnchorName(f.Set))
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is created when revision %s is, with which it is deleted", f.podName(m), s.key,
+			identity.AnchorName(f.Set))
 	case objectReturning:
-		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more", f.podName(m), s.key)
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more",
+			f.podName(m), s.key)
 	case objectGoing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
 	case objectUnknown:
@@ -101,7 +103,8 @@ func (s supportingObject) taken() (word, message string) {
 	case objectLost:
 		return s.lost()
 	case objectDoubled:
-		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key, words.Foreign(s.found.Labels[v1.ObjectTemplateLabel]))
+		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key,
+			words.Foreign(s.found.Labels[v1.ObjectTemplateLabel]))
 	default:
 		return "", ""
 	}
@@ -114,7 +117,8 @@ func createObject(d *draft, s supportingObject) (action.CreateObject, bool) {
 	if !ok {
 		return action.CreateObject{}, false
 	}
-	return action.CreateObject{Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
+	return action.CreateObject{
+		Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
 }
 
 // make is the object as its template describes it, and false if that cannot be rendered, which is
@@ -192,7 +196,8 @@ func (d *draft) compare(s supportingObject) {
 	case !s.found.Compared:
 		d.reads.needs(s.read())
 	case s.found.Differs != "":
-		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key, s.of.Template().Name, words.Foreign(s.found.Differs))
+		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key,
+			s.of.Template().Name, words.Foreign(s.found.Differs))
 		d.differs = true
 	}
 }
@@ -217,7 +222,8 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 	if !ok {
 		return
 	}
-	d.forObject(action.ApplyObject{Ordinal: s.ordinal, Template: s.of.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
+	d.forObject(action.ApplyObject{
+		Ordinal: s.ordinal, Template: s.of.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
 }
 
 // forObject plans what is done about an object that holds up nothing, as long as there is not too

@@ -179,7 +179,8 @@ func handsOver(pod *corev1.Pod) bool {
 
 // isStuck reports whether a claim does not grow, whatever the host does.
 func (s *stage) isStuck(claim *corev1.PersistentVolumeClaim) bool {
-	return s.judge != nil && claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] == corev1.PersistentVolumeClaimControllerResizeInfeasible
+	return s.judge != nil &&
+		claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] == corev1.PersistentVolumeClaimControllerResizeInfeasible
 }
 
 // decay is what the garbage collector makes of a set that is gone.

@@ -30,19 +30,26 @@ func TestOutcomes(t *testing.T) {
 
 // outcomeThemes are what sequences are about whose outcomes are judged.
 var outcomeThemes = map[string]theme{
-	"clocks":   {[]string{"claims", "scaledAfterSeconds"}, []string{"skew", "skew", "behind", "behind", "replicas", "replicas", "gone", "wait", "scaledAfterSeconds"}},
-	"refusals": {[]string{"claims", "whenScaled", "policy"}, []string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
-	"disks":    {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback", "takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
+	"clocks": {[]string{"claims", "scaledAfterSeconds"},
+		[]string{"skew", "skew", "behind", "behind", "replicas", "replicas", "gone", "wait", "scaledAfterSeconds"}},
+	"refusals": {[]string{"claims", "whenScaled", "policy"},
+		[]string{"takeback", "takeback", "whenScaled", "refuse owners", "refuse owners", "allow", "image", "image", "looks"}},
+	"disks": {[]string{"claims", "whenScaled", "whenDeleted"}, []string{"whenScaled", "whenDeleted", "replicas", "replicas", "takeback",
+		"takeback", "scaledAfterSeconds", "kill", "gone", "unready", "sicken", "gc", "evict", "image", "claims", "replace", "strategy"}},
 
-	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "baked": bakedUpdates, "divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
-	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods, "restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
+	"paused": pausedUpdates, "failing": failingUpdates, "undone": undoneUpdates, "stepped": steppedUpdates, "baked": bakedUpdates,
+	"divided": dividedUpdates, "gated": gatedUpdates, "annotated": annotatedClaims,
+	"ending": endingPods, "broken": brokenSurplus, "growing": growingClaims, "drained": drainedPods, "asked": askedPods,
+	"restarted": askedRestarts, "exported": exportedClaims, "patient": patientRestarts,
 	"bounded": boundedChanges, "ordered": orderedUpdates, "removed": orderedScaleIns, "replaced": replacedMembers,
 }
 
 // theirs are the events that happen to sets whose outcomes are judged, besides those of the theme.
 var theirs = slices.Concat(always, weighted([]kind{
-	{6, "look"}, {2, "looks"}, {3, "rest"}, {1, "takeback"}, {2, "wait"}, {1, "kill"}, {1, "evict"}, {1, "fail"}, {1, "sicken"}, {1, "cure"}, {1, "hang"}, {1, "skew"}, {1, "losestatus"}, {1, "refuse"}, {1, "allow"}, {1, "crash"}, {1, "stale"},
-	{2, "replicas"}, {1, "image"}, {1, "strategy"}, {1, "hold"}, {1, "unhold"}, {1, "replace"}, {1, "reserved"}, {1, "whenScaled"}, {1, "whenDeleted"}, {1, "weak"}, {1, "shy"},
+	{6, "look"}, {2, "looks"}, {3, "rest"}, {1, "takeback"}, {2, "wait"}, {1, "kill"}, {1, "evict"}, {1, "fail"}, {1, "sicken"}, {1, "cure"},
+	{1, "hang"}, {1, "skew"}, {1, "losestatus"}, {1, "refuse"}, {1, "allow"}, {1, "crash"}, {1, "stale"},
+	{2, "replicas"}, {1, "image"}, {1, "strategy"}, {1, "hold"}, {1, "unhold"}, {1, "replace"}, {1, "reserved"}, {1, "whenScaled"},
+	{1, "whenDeleted"}, {1, "weak"}, {1, "shy"},
 }))
 
 // drawOutcomeEvents draws what happens to a set whose outcomes are judged. A sequence has a few kinds of
@@ -63,7 +70,8 @@ func drawOutcomeEvents(about theme) *rapid.Generator[[]event] {
 }
 
 // beyondJudgement are events after which no oracle could say what has to come out.
-var beyondJudgement = []string{"converge", "remove", "deleteset", "newset", "steal", "stealclaim", "orphan", "unlabel", "mislabel", "orphanrevisions", "conditions", "resizes", "stranger", "share"}
+var beyondJudgement = []string{"converge", "remove", "deleteset", "newset", "steal", "stealclaim", "orphan", "unlabel", "mislabel",
+	"orphanrevisions", "conditions", "resizes", "stranger", "share"}
 
 // playOutcome draws a sequence, plays it with a planner, and has the outcome judged. Only reports that
 // match fail the test.
@@ -143,7 +151,8 @@ func (s *stage) outcomeCommandFor(e event) []string {
 
 // actorOf is who does what a command says.
 func actorOf(command string) outcome.Actor {
-	if slices.Contains([]string{"set", "replace", "kill", "killclaim", "dropclaim", "hold", "unhold", "deleteset", "newset", "setgone", "promote", "promoteall", "abort", "orphan", "steal", "stealclaim", "unlabel", "mislabel", "true", "false"}, command) {
+	if slices.Contains([]string{"set", "replace", "kill", "killclaim", "dropclaim", "hold", "unhold", "deleteset", "newset", "setgone",
+		"promote", "promoteall", "abort", "orphan", "steal", "stealclaim", "unlabel", "mislabel", "true", "false"}, command) {
 		return outcome.User
 	}
 	return outcome.Cluster

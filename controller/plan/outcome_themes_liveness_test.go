@@ -13,13 +13,15 @@ import (
 
 // The themes of liveness: sequences about pods and claims that do not come along.
 var (
-	endingPods      = aboutLiveness([]string{"rate"}, "parallel", "hang", "hang", "fewer", "fewer", "many", "rest", "look")
-	brokenSurplus   = aboutLiveness(nil, "ordered", "sicken", "sicken", "fewer", "many", "rest")
-	growingClaims   = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "plain", "parallel", "grow", "infeasible", "infeasible", "outage", "next", "next", "rest", "round")
-	drainedPods     = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "round", "rest")
-	askedPods       = aboutLiveness([]string{"gates"}, "plain", "ordered", "shy", "shy", "ask", "ask", "next", "next", "next", "rest", "rest")
-	exportedClaims  = aboutLiveness([]string{"claims", "scaledAfterSeconds"}, "export", "export", "delay", "rest", "rest")
-	askedRestarts   = aboutLiveness([]string{"gates", "inPlace"}, "plain", "all at once", "ask", "unasked", "next", "next", "next", "look", "rest")
+	endingPods    = aboutLiveness([]string{"rate"}, "parallel", "hang", "hang", "fewer", "fewer", "many", "rest", "look")
+	brokenSurplus = aboutLiveness(nil, "ordered", "sicken", "sicken", "fewer", "many", "rest")
+	growingClaims = aboutLiveness([]string{"claims", "volumeClaimUpdate"}, "plain", "parallel", "grow", "infeasible", "infeasible", "outage",
+		"next", "next", "rest", "round")
+	drainedPods    = aboutLiveness([]string{"drain", "inPlace"}, "ordered", "shy", "shy", "next", "next", "round", "rest")
+	askedPods      = aboutLiveness([]string{"gates"}, "plain", "ordered", "shy", "shy", "ask", "ask", "next", "next", "next", "rest", "rest")
+	exportedClaims = aboutLiveness([]string{"claims", "scaledAfterSeconds"}, "export", "export", "delay", "rest", "rest")
+	askedRestarts  = aboutLiveness([]string{"gates", "inPlace"}, "plain", "all at once", "ask", "unasked", "next", "next", "next", "look",
+		"rest")
 	patientRestarts = aboutLiveness([]string{"inPlace"}, "patience", "next", "next", "tarry", "tarry", "rest")
 )
 
@@ -70,7 +72,8 @@ func (s *stage) livenessCommandFor(e event) ([]string, bool) {
 	case "delay":
 		return change(true, "scaledAfterSeconds=60")
 	case "export":
-		return change(len(s.set.Spec.VolumeClaimTemplates) > 0, "volumeClaimUpdate=InPlace", "claimAnnotation="+choice([]string{v1.OwnerAnnotation, v1.RetiredAtAnnotation}, e.Value))
+		return change(len(s.set.Spec.VolumeClaimTemplates) > 0, "volumeClaimUpdate=InPlace",
+			"claimAnnotation="+choice([]string{v1.OwnerAnnotation, v1.RetiredAtAnnotation}, e.Value))
 	case "patience":
 		return change(rolls, "inPlace=IfPossible", "grace=10000000000")
 	case "tarry":

@@ -14,13 +14,19 @@ import (
 
 // The themes of rollouts: sequences about what a set does with another template.
 var (
-	pausedUpdates   = aboutRollouts([]string{"direction"}, "emptied", "retreat", "more", "halt", "resume", "second", "midway", "midway", "work", "work")
-	failingUpdates  = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work", "rest", "kill")
-	undoneUpdates   = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "detour", "detour", "strategy", "second", "second", "work", "work", "kill", "rest")
-	bakedUpdates    = aboutRollouts([]string{"steps", "minReadySeconds"}, "bake", "bake", "work", "work", "work", "wait", "wait", "true", "true", "second", "kill", "promote")
-	steppedUpdates  = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
-	dividedUpdates  = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest", "more")
-	gatedUpdates    = aboutRollouts([]string{"gates", "policy", "inPlace"}, "shy", "gates", "second", "image", "look", "toil", "toil", "answer")
+	pausedUpdates = aboutRollouts([]string{"direction"}, "emptied", "retreat", "more", "halt", "resume", "second", "midway", "midway",
+		"work", "work")
+	failingUpdates = aboutRollouts([]string{"failurePolicy", "minReadySeconds"}, "weak", "image", "image", "emptied", "more", "work", "work",
+		"rest", "kill")
+	undoneUpdates = aboutRollouts([]string{"failurePolicy"}, "abort", "abort", "calm", "calm", "roll", "roll", "detour", "detour",
+		"strategy", "second", "second", "work", "work", "kill", "rest")
+	bakedUpdates = aboutRollouts([]string{"steps", "minReadySeconds"}, "bake", "bake", "work", "work", "work", "wait", "wait", "true",
+		"true", "second", "kill", "promote")
+	steppedUpdates = aboutRollouts([]string{"steps"}, "canary", "restep", "work", "work", "second", "replicas", "promote")
+	dividedUpdates = aboutRollouts([]string{"partition"}, "reserved", "reserved", "second", "second", "work", "work", "outage", "rest",
+		"more")
+	gatedUpdates = aboutRollouts([]string{"gates", "policy", "inPlace"}, "shy", "gates", "second", "image", "look", "toil", "toil",
+		"answer")
 	annotatedClaims = aboutRollouts([]string{"claims", "volumeClaimUpdate"}, "ours", "claims", "volumeClaimUpdate", "rest", "work")
 )
 
@@ -77,7 +83,8 @@ func (s *stage) rolloutCommandFor(e event) ([]string, bool) {
 	case "canary":
 		return change(rolls, "steps="+choice(restepped, e.Value), "image=nginx:2")
 	case "ours":
-		return change(s.set.Spec.VolumeClaimUpdate != nil && len(s.set.Spec.VolumeClaimTemplates) > 0, "claimAnnotation="+choice([]string{ownerNote, v1.RetiredAtAnnotation}, e.Value))
+		return change(s.set.Spec.VolumeClaimUpdate != nil && len(s.set.Spec.VolumeClaimTemplates) > 0,
+			"claimAnnotation="+choice([]string{ownerNote, v1.RetiredAtAnnotation}, e.Value))
 	}
 	return nil, false
 }

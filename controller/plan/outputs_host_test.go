@@ -141,7 +141,8 @@ func (h *host) outputEvent(e event) []string {
 	case "late":
 		return []string{choice([]string{"late", "prompt"}, e.Value)}
 	case "expose": // all that it takes is rare by chance
-		return []string{"set", "identity=plain", choice([]string{"args=ADDRESS", "args=VIP"}, e.Which), choice([]string{"objects=ext,vip", "objects=ext:2,vip"}, e.Value)}
+		return []string{"set", "identity=plain", choice([]string{"args=ADDRESS", "args=VIP"}, e.Which),
+			choice([]string{"objects=ext,vip", "objects=ext:2,vip"}, e.Value)}
 	}
 	able := slices.DeleteFunc(h.objectNames(), func(name string) bool {
 		return h.outputsOf(keyOf(name)) == nil || keyOf(name).Kind == "Secret" && h.objects[keyOf(name)].Annotations[generatedNote] != ""

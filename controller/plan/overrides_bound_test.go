@@ -25,7 +25,8 @@ func withOverrides(t *testing.T, members int) World {
 	set := h.set.DeepCopy()
 	for i := range most {
 		override := v1.MemberOverride{Name: fmt.Sprint("o", i), NodeSelector: map[string]string{"disk": fmt.Sprint(i)},
-			Containers: []v1.ContainerOverride{{Name: "nginx", Image: fmt.Sprint("nginx:", i)}}, VolumeClaims: h.overrides("x@0@storage=www=2Gi")[0].VolumeClaims}
+			Containers:   []v1.ContainerOverride{{Name: "nginx", Image: fmt.Sprint("nginx:", i)}},
+			VolumeClaims: h.overrides("x@0@storage=www=2Gi")[0].VolumeClaims}
 		for ordinal := i; ordinal < members; ordinal += most {
 			override.Ordinals = append(override.Ordinals, v1.OrdinalRange{First: int32(ordinal)})
 		}
@@ -43,7 +44,8 @@ func withOverrides(t *testing.T, members int) World {
 	overrides := identity.OverridesOf(set)
 	for ordinal := range members {
 		pod, _ := overrides.Pod(identity.SourceOf(set), set.Status.UpdateRevision, ordinal)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: h.now}}}}
 		claim, _ := overrides.Claim(0, ordinal)
 		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, Capacity: claim.Spec.Resources.Requests}
 		world.Pods, world.Claims = append(world.Pods, pod), append(world.Claims, claim)
@@ -63,7 +65,8 @@ func TestOverridesCostALookNothingPerMember(t *testing.T) {
 	with := testing.AllocsPerRun(3, func() { Compute(world) })
 	world.Set.Spec.Overrides, world.Set.Spec.UpdateStrategy = nil, v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
 	if plain := testing.AllocsPerRun(3, func() { Compute(world) }); with > plain+most {
-		t.Errorf("allocations of a look at %d members with 50 overrides: got %v, want at most %v, %d more than without", members, with, plain+most, most)
+		t.Errorf("allocations of a look at %d members with 50 overrides: got %v, want at most %v, %d more than without", members, with,
+			plain+most, most)
 	}
 }
 
@@ -73,7 +76,8 @@ func TestAPlanOfManyOverridesSharesContainers(t *testing.T) {
 	const containers, most = 20_000, 64 << 20
 	world := withOverrides(t, 5000)
 	for i := range containers {
-		world.Set.Spec.Template.Spec.Containers = append(world.Set.Spec.Template.Spec.Containers, corev1.Container{Name: fmt.Sprint("c", i), Image: "b"})
+		world.Set.Spec.Template.Spec.Containers = append(world.Set.Spec.Template.Spec.Containers,
+			corev1.Container{Name: fmt.Sprint("c", i), Image: "b"})
 	}
 	world.Pods, world.Claims = nil, nil
 	var before, after runtime.MemStats

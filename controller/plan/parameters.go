@@ -49,8 +49,9 @@ func keepReplicas(f *facts, d *draft) verdict {
 		if len(d.aside) == mostMissing {
 			break // the next look goes on
 		}
-		d.aside = append(d.aside, action.Chain{action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,
-			Annotations: map[string]*string{v1.ReplicasAnnotation: &wanted}}})
+		d.aside = append(d.aside,
+			action.Chain{action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,
+				Annotations: map[string]*string{v1.ReplicasAnnotation: &wanted}}})
 	}
 	return proceed
 }

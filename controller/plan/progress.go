@@ -23,7 +23,8 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	before := f.Set.Status
 	ready := conditions.Find(&before, v1.StatefulSetReady)
 	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
-	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) && sameBeside(&before, status) &&
+	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
+		sameBeside(&before, status) &&
 		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {
@@ -34,7 +35,8 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 
 // sameBeside reports whether as many claims and objects of each template are as they are to be.
 func sameBeside(before, after *v1.StatefulSetStatus) bool {
-	return slices.EqualFunc(before.VolumeClaims, after.VolumeClaims, func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
+	return slices.EqualFunc(before.VolumeClaims, after.VolumeClaims,
+		func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
 		slices.EqualFunc(before.ObjectTemplates, after.ObjectTemplates, func(a, b v1.ObjectTemplateStatus) bool {
 			return a.Present+a.Foreign == b.Present+b.Foreign && a.Updated == b.Updated
 		})

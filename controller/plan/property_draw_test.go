@@ -41,21 +41,25 @@ var settings = map[string][]string{
 	"first":     {"1", "none", "2,0", "3-4,1", "0-1"},
 	"last":      {"role=leader", "none", "role=standby/role=leader", "role=leader/role=standby", "app=nginx"},
 
-	"gates":         {"handed-over", "none", "handed-over:Update:20", "handed-over:ScaleDown,moved:Replace:5", "moved:Update+Replace,handed-over::60"},
+	"gates": {
+		"handed-over", "none", "handed-over:Update:20", "handed-over:ScaleDown,moved:Replace:5", "moved:Update+Replace,handed-over::60"},
 	"method":        {"Evict", "none", "Delete"},
 	"readinessGate": {"handed-over", "moved"},
 
 	"scaledAfterSeconds":         {"20", "60", "none"},
 	"replaceUnreadyAfterSeconds": {"0", "20", "none"},
 	"rate":                       {"1", "2", "50%", "none", "9"},
-	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE", "big@0@node=" + nowhere,
+	"overrides": {"big@0@node=nvme", "none", "big@0@node=nvme/small@2-3@size=small", "huge@0@node=nvme", "big@1,5@node=ssd@env=LARGE",
+		"big@0@node=" + nowhere,
 		"wide@1@storage=www=2Gi", "big@0@node=nvme@storage=www=3Gi/small@4@env=SMALL"},
 	"identity": {"plain", "none", "env", "note", "tier", "bad"},
 	"args":     {"REPLICAS", "none", "IDENTITY", "hostname", "ADDRESS", "VIP", "ADDRESS"},
-	"objects":  {"conf", "none", "conf,peers", "peers", "conf:2,count", "count,list", "conf!,peers!", "conf:3", "bad", "again", "ext", "ext,vip", "ext:2,conf", "auth,sst", "auth", "conf,sst", "sesame,sst"},
-	"service":  {"nginx", "other", ""},
+	"objects": {"conf", "none", "conf,peers", "peers", "conf:2,count", "count,list", "conf!,peers!", "conf:3", "bad", "again", "ext",
+		"ext,vip", "ext:2,conf", "auth,sst", "auth", "conf,sst", "sesame,sst"},
+	"service": {"nginx", "other", ""},
 
-	"retention": {"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20", "/Delete", "Delete:20/Delete", "Retain/Delete", "Delete/Retain"},
+	"retention": {
+		"Delete:20", "none", "Delete", "Retain", "Delete:60", "Delete:20", "/Delete", "Delete:20/Delete", "Retain/Delete", "Delete/Retain"},
 
 	"reserved": {"1", "none", "0", "2", "1,3", "0-2", "2-4,6", "9"},
 }
@@ -97,7 +101,11 @@ func drawSet(about theme) *rapid.Generator[[]string] {
 		args := []string{"replicas=" + choice(settings["replicas"], number.Draw(t, "replicas"))}
 		every := choice([]int{2, 4, 8}, number.Draw(t, "one field of"))
 		// The strategy comes before the partition, because it resets it.
-		for _, field := range []string{"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled", "scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate", "paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate", "identity", "args", "objects", "retention"} {
+		for _, field := range []string{
+			"policy", "strategy", "partition", "maxUnavailable", "minReadySeconds", "start", "claims", "whenDeleted", "whenScaled",
+			"scaledAfterSeconds", "historyLimit", "replaceUnreadyAfterSeconds", "direction", "first", "last", "reserved", "volumeClaimUpdate",
+			"paused", "rate", "overrides", "steps", "failurePolicy", "inPlace", "drain", "cpu", "memory", "gates", "method", "readinessGate",
+			"identity", "args", "objects", "retention"} {
 			if n := number.Draw(t, field); n%every == 1 || slices.Contains(about.fields, field) {
 				args = append(args, field+"="+choice(settings[field], n/every))
 			}

@@ -30,18 +30,25 @@ var kinds = weighted([]kind{
 	{3, "stale"}, {1, "crash"}, {1, "refuse"}, {1, "allow"},
 	{1, "fail"}, {1, "succeed"}, {1, "evict"}, {1, "orphan"}, {1, "orphanrevisions"}, {1, "steal"}, {1, "unlabel"}, {1, "mislabel"},
 	{2, "bind"}, {1, "killclaim"}, {2, "dropclaim"}, {1, "stealclaim"},
-	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"}, {2, "scaledAfterSeconds"},
-	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"}, {1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
-	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"}, {1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"}, {2, "objects"}, {2, "retention"}, {1, "stranger"}, {1, "share"}, {1, "leave"}, {1, "drift"}, {1, "driftagain"}, {1, "killobject"}, {1, "dropobject"}, {1, "unknown"}, {1, "refused"}, {2, "known"}, {1, "late"}, {1, "withhold"}, {2, "give"}, {1, "expose"},
+	{3, "replicas"}, {3, "image"}, {1, "partition"}, {1, "maxUnavailable"}, {1, "start"}, {1, "whenDeleted"}, {1, "whenScaled"},
+	{2, "scaledAfterSeconds"},
+	{1, "minReadySeconds"}, {1, "historyLimit"}, {1, "strategy"}, {1, "replaceUnreadyAfterSeconds"}, {2, "paused"}, {2, "steps"},
+	{1, "failurePolicy"}, {1, "abort"}, {1, "promote"}, {1, "promoteall"}, {2, "true"}, {1, "false"}, {1, "policy"}, {1, "service"},
+	{2, "reserved"}, {2, "remove"}, {1, "volumeClaimUpdate"}, {2, "claims"}, {1, "claimLabel"}, {1, "nodepending"}, {2, "replace"},
+	{1, "rate"}, {3, "overrides"}, {2, "identity"}, {1, "args"}, {2, "objects"}, {2, "retention"}, {1, "stranger"}, {1, "share"}, {1, "leave"},
+	{1, "drift"}, {1, "driftagain"}, {1, "killobject"}, {1, "dropobject"}, {1, "unknown"}, {1, "refused"}, {2, "known"}, {1, "late"},
+	{1, "withhold"}, {2, "give"}, {1, "expose"},
 	{1, "direction"}, {1, "first"}, {1, "last"}, {2, "lead"}, {1, "follow"},
-	{2, "inPlace"}, {1, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {3, "slip"}, {2, "swap"}, {1, "invalid"},
+	{2, "inPlace"}, {1, "drain"}, {1, "conditions"}, {4, "restart"}, {1, "crashloop"}, {1, "observe"}, {2, "rerun"}, {3, "slip"}, {2, "swap"},
+	{1, "invalid"},
 	{2, "cpu"}, {1, "memory"}, {1, "resizes"}, {3, "outgrow"}, {1, "resized"}, {1, "defer"}, {3, "cramp"},
 	{1, "gates"}, {3, "answer"}, {1, "misanswer"}, {1, "busy"}, {1, "method"},
 	{1, "hold"}, {2, "unhold"}, {1, "deleteset"}, {3, "newset"},
 })
 
 // always are the kinds of events without which nothing goes on.
-var always = weighted([]kind{{1, "nothing"}, {4, "look"}, {6, "ready"}, {5, "gone"}, {1, "gc"}, {1, "bind"}, {1, "image"}, {1, "wait"}, {1, "unready"}})
+var always = weighted(
+	[]kind{{1, "nothing"}, {4, "look"}, {6, "ready"}, {5, "gone"}, {1, "gc"}, {1, "bind"}, {1, "image"}, {1, "wait"}, {1, "unready"}})
 
 type kind struct {
 	weight int
@@ -59,7 +66,8 @@ func weighted(all []kind) (names []string) {
 // it could happen to.
 func (s *stage) commandFor(e event) []string {
 	if values, ok := settings[e.Kind]; ok {
-		if slices.Contains([]string{"paused", "steps", "failurePolicy", "inPlace", "drain"}, e.Kind) && s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
+		if slices.Contains([]string{"paused", "steps", "failurePolicy", "inPlace", "drain"}, e.Kind) &&
+			s.set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 			return nil
 		}
 		if (e.Kind == "claims" || e.Kind == "claimLabel") && s.set.Spec.VolumeClaimUpdate == nil {
@@ -109,7 +117,8 @@ func (s *stage) commandFor(e event) []string {
 	case "crash":
 		return []string{e.Kind, fmt.Sprint(e.Value % 4)}
 	case "refuse":
-		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0", "revision", "update pod", "resize pod", "create ConfigMap", "change ConfigMap", "create Service", "mark ConfigMap", "delete ConfigMap"}
+		what := []string{"create pod", "delete pod", "evict pod", "create claim", "set owners", "claim www-web-1", "pod web-1", "pod web-0",
+			"revision", "update pod", "resize pod", "create ConfigMap", "change ConfigMap", "create Service", "mark ConfigMap", "delete ConfigMap"}
 		if what := choice(what, e.Value); what == "evict pod" {
 			return []string{e.Kind, what + ": " + choice([]string{"budget", "no", "budgets"}, e.Which)}
 		}
@@ -129,7 +138,8 @@ func (s *stage) commandFor(e event) []string {
 		return []string{e.Kind}
 	case "bind", "nodepending", "killclaim", "dropclaim", "stealclaim":
 		return s.claimCommand(e)
-	case "stranger", "share", "leave", "drift", "driftagain", "killobject", "dropobject", "unknown", "refused", "known", "late", "withhold", "give", "expose":
+	case "stranger", "share", "leave", "drift", "driftagain", "killobject", "dropobject", "unknown", "refused", "known", "late", "withhold",
+		"give", "expose":
 		return s.objectEvent(e)
 	default:
 		return s.podCommand(e)
@@ -142,7 +152,8 @@ func (s *stage) claimCommand(e event) []string {
 	for _, name := range slices.Sorted(maps.Keys(s.claims)) {
 		claim := s.claims[name]
 		if e.Kind == "bind" && claim.Status.Phase != corev1.ClaimBound ||
-			e.Kind == "nodepending" && claim.Status.Capacity.Storage().Cmp(*claim.Spec.Resources.Requests.Storage()) < 0 && claim.Status.Phase == corev1.ClaimBound ||
+			e.Kind == "nodepending" && claim.Status.Capacity.Storage().Cmp(*claim.Spec.Resources.Requests.Storage()) < 0 &&
+				claim.Status.Phase == corev1.ClaimBound ||
 			e.Kind == "dropclaim" && !s.mounted(name) ||
 			e.Kind == "killclaim" && claim.DeletionTimestamp == nil ||
 			e.Kind == "stealclaim" && metav1.GetControllerOfNoCopy(claim) == nil {
@@ -253,4 +264,5 @@ func (s *stage) happen(command string, args ...string) {
 }
 
 // foreign is a condition of somebody else.
-var foreign = v1.StatefulSetCondition{Type: "example.com/Checked", Status: corev1.ConditionUnknown, Reason: "NotYet", LastTransitionTime: metav1.Unix(1, 0)}
+var foreign = v1.StatefulSetCondition{
+	Type: "example.com/Checked", Status: corev1.ConditionUnknown, Reason: "NotYet", LastTransitionTime: metav1.Unix(1, 0)}

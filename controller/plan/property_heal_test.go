@@ -64,7 +64,8 @@ func (s *stage) heal() {
 	if failsToRender(s.set) {
 		s.happen("set", "identity=none")
 	}
-	if (s.failedToRender() || s.goesBackToBad()) && s.set.Spec.UpdateStrategy.RollingUpdate != nil && len(s.set.Spec.UpdateStrategy.RollingUpdate.Steps) > 0 {
+	if (s.failedToRender() || s.goesBackToBad()) && s.set.Spec.UpdateStrategy.RollingUpdate != nil &&
+		len(s.set.Spec.UpdateStrategy.RollingUpdate.Steps) > 0 {
 		s.happen("set", "steps=none") // a member that has no pod at the current revision holds up an ordered set
 	}
 	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {

@@ -42,7 +42,8 @@ func anchorMutants() map[string]scripted {
 		}
 	}
 	return map[string]scripted{
-		"makes objects that do not go with the set": {"with-set", mutant{"object owners", owned(func(a action.CreateObject) { a.Object.SetOwnerReferences(nil) })}},
+		"makes objects that do not go with the set": {
+			"with-set", mutant{"object owners", owned(func(a action.CreateObject) { a.Object.SetOwnerReferences(nil) })}},
 		"makes objects that the set controls": {"with-set", mutant{"object owners", owned(func(a action.CreateObject) {
 			owners := a.Object.GetOwnerReferences()
 			for i := range owners {
@@ -50,14 +51,19 @@ func anchorMutants() map[string]scripted {
 			}
 			a.Object.SetOwnerReferences(owners)
 		})}},
-		"has all objects go with the set":    {"with-set-changed", mutant{"anchor", asked(v1.DeleteObjectRetentionPolicyType)}},
-		"has no object go with the set":      {"with-set", mutant{"object owners", asked(v1.RetainObjectRetentionPolicyType)}},
-		"makes no anchor":                    {"with-set", mutant{"anchor", each(func(action.CreateAnchor) []action.Action { return nil })}},
-		"controls its anchor":                {"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.OwnerReferences[0].Controller = new(true) })}},
-		"makes an anchor of nobody":          {"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.OwnerReferences = nil })}},
-		"has the history count its anchor":   {"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.Labels["app"] = "nginx" })}},
-		"leaves an anchor that was let go":   {"with-set-orphaned", mutant{"anchor", each(func(action.OwnAnchor) []action.Action { return nil })}},
-		"forgets objects of removed members": {"with-set-changed", mutant{"object released", each(func(action.SetObjectOwners) []action.Action { return nil })}},
+		"has all objects go with the set": {"with-set-changed", mutant{"anchor", asked(v1.DeleteObjectRetentionPolicyType)}},
+		"has no object go with the set":   {"with-set", mutant{"object owners", asked(v1.RetainObjectRetentionPolicyType)}},
+		"makes no anchor":                 {"with-set", mutant{"anchor", each(func(action.CreateAnchor) []action.Action { return nil })}},
+		"controls its anchor": {
+			"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.OwnerReferences[0].Controller = new(true) })}},
+		"makes an anchor of nobody": {
+			"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.OwnerReferences = nil })}},
+		"has the history count its anchor": {
+			"with-set", mutant{"anchor", anchor(func(a action.CreateAnchor) { a.Anchor.Labels["app"] = "nginx" })}},
+		"leaves an anchor that was let go": {
+			"with-set-orphaned", mutant{"anchor", each(func(action.OwnAnchor) []action.Action { return nil })}},
+		"forgets objects of removed members": {
+			"with-set-changed", mutant{"object released", each(func(action.SetObjectOwners) []action.Action { return nil })}},
 		"forgets to whom it gave an object": {"with-set-returned", mutant{"ready", func(w World, p Plan) Plan {
 			return each(func(a action.SetObjectOwners) []action.Action {
 				a.Digest = w.Objects[identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}].Annotations[v1.ObjectInputsAnnotation]
@@ -66,7 +72,8 @@ func anchorMutants() map[string]scripted {
 		}}},
 		"takes other owners from objects": {"with-set-strangers", mutant{"object released", func(w World, p Plan) Plan {
 			return each(func(a action.SetObjectOwners) []action.Action {
-				a.Owners = slices.DeleteFunc(slices.Clone(a.Owners), func(ref metav1.OwnerReference) bool { return !identity.IsAnchor(ref, w.Set.Name) })
+				a.Owners = slices.DeleteFunc(slices.Clone(a.Owners),
+					func(ref metav1.OwnerReference) bool { return !identity.IsAnchor(ref, w.Set.Name) })
 				return []action.Action{a}
 			})(w, p)
 		}}},

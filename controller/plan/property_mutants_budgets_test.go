@@ -12,11 +12,16 @@ import (
 // budgetMutants are wrong in how they mind budgets when they change pods in place.
 func budgetMutants() map[string]scripted {
 	return map[string]scripted{
-		"drains without asking budgets":  {"evict-inplace-drain", mutant{"asks budgets", each(func(a action.SetPodConditions) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })}},
-		"resizes without asking budgets": {"evict-inplace-resize", mutant{"asks budgets", each(func(a action.ResizePod) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })}},
-		"forgets that a resize restarts": {"evict-inplace-resize", mutant{"asks budgets", notesOf(func(note map[string]any) { delete(note, "resizeRestarts") })}},
-		"asks budgets about the drained": {"evict-inplace-drain", mutant{"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = true; return []action.Action{a} })}},
-		"asks budgets about labels":      {"evict-inplace", mutant{"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = true; return []action.Action{a} })}},
+		"drains without asking budgets": {"evict-inplace-drain",
+			mutant{"asks budgets", each(func(a action.SetPodConditions) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })}},
+		"resizes without asking budgets": {"evict-inplace-resize",
+			mutant{"asks budgets", each(func(a action.ResizePod) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })}},
+		"forgets that a resize restarts": {
+			"evict-inplace-resize", mutant{"asks budgets", notesOf(func(note map[string]any) { delete(note, "resizeRestarts") })}},
+		"asks budgets about the drained": {"evict-inplace-drain",
+			mutant{"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = true; return []action.Action{a} })}},
+		"asks budgets about labels": {"evict-inplace",
+			mutant{"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = true; return []action.Action{a} })}},
 		"takes more than budgets know of": {"evict-inplace-parallel", mutant{"one unseen", func(w World, p Plan) Plan {
 			w.Pods = copies(w.Pods)
 			for _, pod := range w.Pods {

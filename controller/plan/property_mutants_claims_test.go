@@ -36,10 +36,11 @@ func claimMutants() map[string]mutant {
 			}
 		})},
 		"makes claims smaller": {"request falls", grows(func(f evidence, _, claim *corev1.PersistentVolumeClaim) bool { return f.free(claim) })},
-		"grows claims that are not bound, or of others": {"claim of others", grows(func(f evidence, template, claim *corev1.PersistentVolumeClaim) bool {
-			untold, _ := lag(template, claim)
-			return !f.free(claim) && len(untold) > 0
-		})},
+		"grows claims that are not bound, or of others": {
+			"claim of others", grows(func(f evidence, template, claim *corev1.PersistentVolumeClaim) bool {
+				untold, _ := lag(template, claim)
+				return !f.free(claim) && len(untold) > 0
+			})},
 		"writes to claims that are as they should be": {"idle growth", func(w World, p Plan) Plan {
 			f := gather(w)
 			if !f.growsInPlace() {
@@ -52,9 +53,11 @@ func claimMutants() map[string]mutant {
 			})
 			return p
 		}},
-		"forgets to grow claims":         {"converge", each(func(action.UpdateClaim) []action.Action { return nil })},
-		"forgets the labels of claims":   {"converge", each(func(a action.UpdateClaim) []action.Action { return only(a, a.Size != nil || a.AttributesClass != "") })},
-		"grows claims without a version": {"exact", each(func(a action.UpdateClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
+		"forgets to grow claims": {"converge", each(func(action.UpdateClaim) []action.Action { return nil })},
+		"forgets the labels of claims": {
+			"converge", each(func(a action.UpdateClaim) []action.Action { return only(a, a.Size != nil || a.AttributesClass != "") })},
+		"grows claims without a version": {
+			"exact", each(func(a action.UpdateClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
 		"updates before claims have been told": {"update before growth", as(func(set *v1.StatefulSet) {
 			if set.Spec.VolumeClaimUpdate != nil {
 				set.Spec.VolumeClaimUpdate.Policy = v1.NewClaimsVolumeClaimUpdatePolicyType
@@ -73,13 +76,15 @@ func claimMutants() map[string]mutant {
 		"recreates members that mount what they should": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			for _, ordinal := range f.ordinals {
-				if pod := f.member(ordinal); f.followsTemplates() && pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && !f.mountsOtherwise(pod, ordinal) {
+				if pod := f.member(ordinal); f.followsTemplates() && pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) &&
+					!f.mountsOtherwise(pod, ordinal) {
 					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteMisshapen})
 				}
 			}
 			return p
 		}},
-		"leaves members with the claims of earlier templates": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteMisshapen) })},
+		"leaves members with the claims of earlier templates": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteMisshapen) })},
 		"counts claims as grown that are not": {"claims told", func(_ World, p Plan) Plan {
 			for i := range p.Status.VolumeClaims {
 				p.Status.VolumeClaims[i].UpToDate = p.Status.VolumeClaims[i].Claims

@@ -35,7 +35,8 @@ func drainMutants() map[string]mutant {
 			a.Pod.Spec.ReadinessGates = nil
 			return []action.Action{a}
 		})},
-		"puts nobody back into service":    {"left drained", each(func(a action.SetPodConditions) []action.Action { return only(a, takesOut(a) || !aboutService(a)) })},
+		"puts nobody back into service": {
+			"left drained", each(func(a action.SetPodConditions) []action.Action { return only(a, takesOut(a) || !aboutService(a)) })},
 		"drains whom no update reaches":    {"drained for nothing", drainsMore},
 		"takes the drained for the broken": {"drain", drained(breaks)},
 		"ends with the pod out of service": {"end of a drain", drained(serves)},
@@ -48,7 +49,8 @@ func drainMutants() map[string]mutant {
 			return p
 		}},
 		"never forgets what was said": {"converge", each(func(a action.SetPodConditions) []action.Action {
-			a.Conditions = slices.DeleteFunc(slices.Clone(a.Conditions), func(c corev1.PodCondition) bool { return c.Reason == v1.ReasonRevisionChanged })
+			a.Conditions = slices.DeleteFunc(slices.Clone(a.Conditions),
+				func(c corev1.PodCondition) bool { return c.Reason == v1.ReasonRevisionChanged })
 			return only(a, len(a.Conditions) > 0)
 		})},
 	}
@@ -92,7 +94,8 @@ func drainsMore(w World, p Plan) Plan {
 	f := gather(w)
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); pod != nil && hasServiceGate(pod) && !isChanged(p, pod) && said(pod, inServiceType) == corev1.ConditionTrue {
-			p = also(p, action.SetPodConditions{Ordinal: ordinal, Pod: action.Exact(pod), Conditions: []corev1.PodCondition{{Type: inServiceType, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}}})
+			p = also(p, action.SetPodConditions{Ordinal: ordinal, Pod: action.Exact(pod),
+				Conditions: []corev1.PodCondition{{Type: inServiceType, Status: corev1.ConditionFalse, Reason: v1.ReasonDraining}}})
 		}
 	}
 	return p

@@ -17,13 +17,16 @@ import (
 // gateMutants are wrong in how they ask before they take members from service.
 func gateMutants() map[string]mutant {
 	return map[string]mutant{
-		"removes without asking":               {"gate", onSet(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })},
-		"takes every True for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
-		"takes every word for an answer":       {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
-		"does not wait for gates":              {"gate", onSet(withoutPatience)},
-		"deletes what is to be evicted":        {"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = false; return []action.Action{a} })},
-		"evicts what is broken":                {"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = true; return []action.Action{a} })},
-		"restarts without asking budgets":      {"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })},
+		"removes without asking":         {"gate", onSet(func(set *v1.StatefulSet) { set.Spec.Disruption = nil })},
+		"takes every True for an answer": {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionTrue) })},
+		"takes every word for an answer": {"gate", onPods(func(pod *corev1.Pod) { rename(pod, corev1.ConditionFalse) })},
+		"does not wait for gates":        {"gate", onSet(withoutPatience)},
+		"deletes what is to be evicted": {
+			"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = false; return []action.Action{a} })},
+		"evicts what is broken": {
+			"eviction", each(func(a action.DeletePod) []action.Action { a.Evict = true; return []action.Action{a} })},
+		"restarts without asking budgets": {
+			"asks budgets", each(func(a action.UpdateInPlace) []action.Action { a.AsBudgetsAllow = false; return []action.Action{a} })},
 		"sets conditions before it is written": {"write-ahead", asksEarly},
 		"asks under the same number": {"question", each(func(a action.PatchPod) []action.Action {
 			a.Annotations = renumbered(a.Annotations)
@@ -109,7 +112,8 @@ func asksEarly(w World, p Plan) Plan {
 		if a.Event == "" {
 			return []action.Action{a}
 		}
-		return []action.Action{action.SetPodConditions{Ordinal: a.Ordinal, Pod: a.Pod, Conditions: []corev1.PodCondition{{Type: corev1.PodConditionType(w.Set.Spec.Disruption.Gates[0].ConditionType), Status: corev1.ConditionFalse, Reason: "Requested"}}}}
+		return []action.Action{action.SetPodConditions{Ordinal: a.Ordinal, Pod: a.Pod, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodConditionType(w.Set.Spec.Disruption.Gates[0].ConditionType), Status: corev1.ConditionFalse, Reason: "Requested"}}}}
 	})(w, p)
 }
 
@@ -120,7 +124,8 @@ func renumbered(annotations map[string]*string) map[string]*string {
 	}
 	all := maps.Clone(annotations)
 	asked, _ := askedOf(&corev1.Pod{ObjectMeta: *withAnnotation(*all["apps.statefulset.dev/disruption"])})
-	all["apps.statefulset.dev/disruption"] = new(strings.Replace(*all["apps.statefulset.dev/disruption"], fmt.Sprintf(`"id":%d`, asked.ID), `"id":1`, 1))
+	all["apps.statefulset.dev/disruption"] = new(
+		strings.Replace(*all["apps.statefulset.dev/disruption"], fmt.Sprintf(`"id":%d`, asked.ID), `"id":1`, 1))
 	all["apps.statefulset.dev/disruption-count"] = new("1")
 	return all
 }
@@ -130,7 +135,8 @@ func withdraws(w World, p Plan) Plan {
 	f := gather(w)
 	for _, ordinal := range f.ordinals {
 		if pod := f.member(ordinal); pod != nil && f.isLeaving(ordinal) && !isChanged(p, pod) {
-			p = also(p, action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), What: "withdraw", Annotations: map[string]*string{"apps.statefulset.dev/disruption": nil}})
+			p = also(p, action.PatchPod{
+				Ordinal: ordinal, Pod: action.Exact(pod), What: "withdraw", Annotations: map[string]*string{"apps.statefulset.dev/disruption": nil}})
 		}
 	}
 	return p

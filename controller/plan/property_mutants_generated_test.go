@@ -62,30 +62,42 @@ func generatedMutants() map[string]scripted {
 		return w
 	}
 	return map[string]scripted{
-		"draws again":                                  {"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
-		"draws again for pods without claims":          {"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
-		"gives up Secrets that claims know":            {"retention-claim-knows", mutant{"object retires", func(w World, p Plan) Plan { return markingObjects(p, Compute(unaware(w))) }}},
-		"has Secrets that claims know go with the set": {"with-set-claim-knows", mutant{"object owners", func(w World, p Plan) Plan { return adding[action.ApplyObject](p, Compute(unaware(w))) }}},
-		"draws nothing":                                {"generated-life", mutant{"draws", made(func(a *action.CreateObject) { a.Generate = nil })}},
+		"draws again": {
+			"generated-lost", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
+		"draws again for pods without claims": {
+			"generated-claimless", mutant{"drawn over data", func(w World, p Plan) Plan { return withDraws(p, Compute(unaware(w))) }}},
+		"gives up Secrets that claims know": {
+			"retention-claim-knows", mutant{"object retires", func(w World, p Plan) Plan { return markingObjects(p, Compute(unaware(w))) }}},
+		"has Secrets that claims know go with the set": {"with-set-claim-knows",
+			mutant{"object owners", func(w World, p Plan) Plan { return adding[action.ApplyObject](p, Compute(unaware(w))) }}},
+		"draws nothing": {"generated-life", mutant{"draws", made(func(a *action.CreateObject) { a.Generate = nil })}},
 		"says nothing of what is drawn": {"generated-life", mutant{"draws", made(func(a *action.CreateObject) {
 			a.Object.SetAnnotations(map[string]string{ownerNote: a.Object.GetAnnotations()[ownerNote]})
 		})}},
-		"draws in the plan":            {"generated-life", mutant{"values in plans", made(func(a *action.CreateObject) { a.Object.Object["data"] = map[string]any{"password": "aGk="} })}},
-		"creates pods that do not say": {"generated-claimless", mutant{"given", created(func(a *action.CreateMember) { delete(a.Pod.Annotations, generatedNote) })}},
+		"draws in the plan": {"generated-life",
+			mutant{"values in plans", made(func(a *action.CreateObject) { a.Object.Object["data"] = map[string]any{"password": "aGk="} })}},
+		"creates pods that do not say": {
+			"generated-claimless", mutant{"given", created(func(a *action.CreateMember) { delete(a.Pod.Annotations, generatedNote) })}},
 		"creates claims that do not say": {"generated-life", mutant{"given", created(func(a *action.CreateMember) {
 			each1(a.Claims, func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, generatedNote) })
 		})}},
-		"creates pods before their claims say": {"generated-adopted", mutant{"given", func(w World, p Plan) Plan { return doing(p, Compute(given(w))) }}},
+		"creates pods before their claims say": {
+			"generated-adopted", mutant{"given", func(w World, p Plan) Plan { return doing(p, Compute(given(w))) }}},
 		"has claims forget": {"generated-rotated", mutant{"forgets", claim(func(_ World, a action.MarkClaim) []action.Action {
 			a.Annotations = map[string]*string{generatedNote: new("web-sst")}
 			return []action.Action{a}
 		})}},
-		"never tells claims of members that run": {"generated-added", mutant{"tells claims", claim(func(_ World, a action.MarkClaim) []action.Action {
-			return only(a, a.As != action.ClaimGiven)
-		})}},
+		"never tells claims of members that run": {
+			"generated-added", mutant{"tells claims", claim(func(_ World, a action.MarkClaim) []action.Action {
+				return only(a, a.As != action.ClaimGiven)
+			})}},
 		"draws after the rest": {"generated-order", mutant{"secrets first", func(w World, p Plan) Plan {
 			for i, chain := range p.Chains {
-				if at := slices.IndexFunc(chain, func(a action.Action) bool { c, makes := a.(action.CreateObject); return makes && len(c.Generate) > 0 }); at >= 0 && at+1 < len(chain) && isCreateObject(chain[at+1]) {
+				if at := slices.IndexFunc(chain, func(a action.Action) bool {
+					c,
+						makes := a.(action.CreateObject)
+					return makes && len(c.Generate) > 0
+				}); at >= 0 && at+1 < len(chain) && isCreateObject(chain[at+1]) {
 					p.Chains[i] = slices.Clone(chain)
 					p.Chains[i][at], p.Chains[i][at+1] = chain[at+1], chain[at]
 				}
@@ -106,7 +118,8 @@ func generatedMutants() map[string]scripted {
 func withDraws(p, other Plan) Plan {
 	for _, chain := range slices.Concat(other.Chains, other.Aside) {
 		create, makes := chain[0].(action.CreateObject)
-		if makes && len(create.Generate) > 0 && !slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == create.String() }) {
+		if makes && len(create.Generate) > 0 &&
+			!slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == create.String() }) {
 			p.Aside = append(slices.Clip(p.Aside), action.Chain{create})
 		}
 	}

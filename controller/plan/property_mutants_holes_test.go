@@ -83,7 +83,8 @@ func (f evidence) place(ordinal int) int { return ordinal - f.start() }
 // reserved ordinals did not count.
 func (f evidence) isMistakenlyBelowPartition(ordinal int) bool {
 	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
-	return f.isAbovePartition(ordinal) && rolling != nil && rolling.Partition != nil && slices.Index(f.ordinals, ordinal) < int(*rolling.Partition)
+	return f.isAbovePartition(ordinal) && rolling != nil && rolling.Partition != nil &&
+		slices.Index(f.ordinals, ordinal) < int(*rolling.Partition)
 }
 
 func reservedBy(set *v1.StatefulSet) []v1.OrdinalRange {

@@ -30,7 +30,8 @@ func identityMutants() map[string]mutant {
 		return func(w World, p Plan) Plan {
 			for _, pod := range w.Pods {
 				if _, ordinal, ok := identity.ParsePodName(pod.Name); ok && which(w, pod) && !isRemoved(p, pod) && w.Set.DeletionTimestamp == nil {
-					p.Aside = append(p.Aside, action.Chain{action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), Minor: true, What: "set REPLICAS", Annotations: map[string]*string{v1.ReplicasAnnotation: new(number(w))}}})
+					p.Aside = append(p.Aside, action.Chain{action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), Minor: true, What: "set REPLICAS",
+						Annotations: map[string]*string{v1.ReplicasAnnotation: new(number(w))}}})
 				}
 			}
 			return p
@@ -74,16 +75,20 @@ func identityMutants() map[string]mutant {
 				return []action.Action{a}
 			})(w, p)
 		}},
-		"does not say how many there are": {"told replicas", created(func(_ World, pod *corev1.Pod) { delete(pod.Annotations, v1.ReplicasAnnotation) })},
+		"does not say how many there are": {
+			"told replicas", created(func(_ World, pod *corev1.Pod) { delete(pod.Annotations, v1.ReplicasAnnotation) })},
 		"says how many there were": {"told replicas", created(func(_ World, pod *corev1.Pod) {
 			if pod.Annotations[v1.ReplicasAnnotation] != "" {
 				pod.Annotations[v1.ReplicasAnnotation] = "77"
 			}
 		})},
-		"never tells how many there are by now":    {"converge", each(func(a action.PatchPod) []action.Action { return only(a, !isTold(a)) })},
-		"tells all how many there are":             {"told who reads", telling(func(_ World, pod *corev1.Pod) bool { _, names := pod.Annotations[v1.ReplicasAnnotation]; return !names }, replicas)},
-		"tells over and over how many there are":   {"told who reads", telling(func(w World, pod *corev1.Pod) bool { return pod.Annotations[v1.ReplicasAnnotation] == replicas(w) }, replicas)},
-		"tells one too many":                       {"told replicas", each(func(a action.PatchPod) []action.Action { return toldMore(a, isTold(a)) })},
+		"never tells how many there are by now": {"converge", each(func(a action.PatchPod) []action.Action { return only(a, !isTold(a)) })},
+		"tells all how many there are": {"told who reads",
+			telling(func(_ World, pod *corev1.Pod) bool { _, names := pod.Annotations[v1.ReplicasAnnotation]; return !names }, replicas)},
+		"tells over and over how many there are": {"told who reads",
+			telling(func(w World, pod *corev1.Pod) bool { return pod.Annotations[v1.ReplicasAnnotation] == replicas(w) }, replicas)},
+		"tells one too many": {
+			"told replicas", each(func(a action.PatchPod) []action.Action { return toldMore(a, isTold(a)) })},
 		"tells how many there are before all else": {"told last", toldFirst},
 		"records only the template": {"recorded identity", each(func(a action.CreateRevision) []action.Action {
 			a.Revision = a.Revision.DeepCopy()

@@ -23,10 +23,12 @@ func inPlaceMutants() map[string]mutant {
 	}
 	return map[string]mutant{
 		"changes pods that another revision has": {"exact", changes(func(a *action.UpdateInPlace) { a.Pod.ResourceVersion = "" })},
-		"changes an image and not the label":     {"what a label says", changes(func(a *action.UpdateInPlace) { delete(a.Labels, revisionLabel) })},
-		"changes a label and not the image":      {"what a label says", changes(func(a *action.UpdateInPlace) { a.Images = nil })},
-		"notes no restart":                       {"noted restarts", changes(func(a *action.UpdateInPlace) { delete(a.Annotations, v1.InPlaceAnnotation) })},
-		"notes no IDs":                           {"noted restarts", changes(func(a *action.UpdateInPlace) { a.Annotations[v1.InPlaceAnnotation] = new("{}") })},
+		"changes an image and not the label": {
+			"what a label says", changes(func(a *action.UpdateInPlace) { delete(a.Labels, revisionLabel) })},
+		"changes a label and not the image": {"what a label says", changes(func(a *action.UpdateInPlace) { a.Images = nil })},
+		"notes no restart": {
+			"noted restarts", changes(func(a *action.UpdateInPlace) { delete(a.Annotations, v1.InPlaceAnnotation) })},
+		"notes no IDs": {"noted restarts", changes(func(a *action.UpdateInPlace) { a.Annotations[v1.InPlaceAnnotation] = new("{}") })},
 		"removes pods although they may only change": {"in place or not", changes(func(a *action.UpdateInPlace) {
 			a.Otherwise = &action.DeletePod{Ordinal: a.Ordinal, Pod: a.Pod, Reason: action.DeleteForUpdate}
 		})},

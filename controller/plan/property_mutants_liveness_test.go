@@ -23,7 +23,8 @@ func livenessMutants() map[string]scripted {
 		"grows claims of all while the driver is at work": {"claims-grow", mutant{"growth budget", func(w World, p Plan) Plan {
 			w.Claims = copies(w.Claims)
 			for _, claim := range w.Claims {
-				claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible}
+				claim.Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
+					corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible}
 			}
 			return doing(p, Compute(w))
 		}}},
@@ -56,7 +57,8 @@ func onUnready(change func(*corev1.Pod)) func(World, Plan) Plan {
 
 // brokenBefore makes the question of a pod say that it was broken before, as its containers say that it is.
 func brokenBefore(pod *corev1.Pod) {
-	pod.Status.Conditions = slices.Insert(pod.Status.Conditions, 0, corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
+	pod.Status.Conditions = slices.Insert(pod.Status.Conditions, 0,
+		corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionFalse})
 	text := pod.Annotations[v1.DisruptionAnnotation]
 	if text != "" && !strings.Contains(text, `"broken"`) {
 		pod.Annotations[v1.DisruptionAnnotation] = strings.Replace(text, "{", `{"broken":true,`, 1)

@@ -48,10 +48,12 @@ func objectMutants() map[string]scripted {
 		return w
 	}
 	return map[string]scripted{
-		"creates pods without their objects": {"objects-life", mutant{"objects first", func(w World, p Plan) Plan { return doing(p, Compute(without(w))) }}},
-		"replaces pods whose objects are lacking": {"objects-update", mutant{"objects of successors", seen(func(_ World, _ identity.ObjectKey, o *Object) {
-			o.DeletionTimestamp = nil
-		})}},
+		"creates pods without their objects": {
+			"objects-life", mutant{"objects first", func(w World, p Plan) Plan { return doing(p, Compute(without(w))) }}},
+		"replaces pods whose objects are lacking": {
+			"objects-update", mutant{"objects of successors", seen(func(_ World, _ identity.ObjectKey, o *Object) {
+				o.DeletionTimestamp = nil
+			})}},
 		"changes what is somebody else's": {"objects-strangers", mutant{"strangers", applying(func(w World, o *Object) {
 			o.Annotations = map[string]string{v1.OwnerAnnotation: identity.OwnerMark(w.Set)}
 		})}},

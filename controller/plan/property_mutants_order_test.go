@@ -18,13 +18,15 @@ func orderMutants() map[string]mutant {
 			j := &judged{evidence: f, plan: p}
 			for _, ordinal := range f.ordinals {
 				pod := f.member(ordinal)
-				if other := j.waitsFor(ordinal); f.reorders() && other >= 0 && !f.serves(other) && j.isOutdated(ordinal) && pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
+				if other := j.waitsFor(ordinal); f.reorders() && other >= 0 && !f.serves(other) && j.isOutdated(ordinal) &&
+					pod.DeletionTimestamp == nil && !isRemoved(p, pod) {
 					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForUpdate})
 				}
 			}
 			return p
 		}},
-		"never takes the leader": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Turn == "" || a.Turn == "first") })},
+		"never takes the leader": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Turn == "" || a.Turn == "first") })},
 		"counts the partition in the order of the update": {"reason to delete", func(w World, p Plan) Plan {
 			f := gather(w)
 			if !f.reorders() {

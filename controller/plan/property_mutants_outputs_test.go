@@ -30,8 +30,10 @@ func outputMutants() map[string]scripted {
 	return map[string]scripted{
 		"creates pods before objects give what they name": {"outputs-late", mutant{"outputs", given}},
 		"removes pods before objects give what is named":  {"outputs-update", mutant{"outputs of successors", given}},
-		"gives pods nothing":                              {"outputs-late", mutant{"outputs", created(func(pod *corev1.Pod) { delete(pod.Annotations, outputNote+"ADDRESS") })}},
-		"gives pods what others have":                     {"outputs-late", mutant{"outputs", created(func(pod *corev1.Pod) { pod.Annotations[outputNote+"ADDRESS"] = "10.0.0.99" })}},
+		"gives pods nothing": {
+			"outputs-late", mutant{"outputs", created(func(pod *corev1.Pod) { delete(pod.Annotations, outputNote+"ADDRESS") })}},
+		"gives pods what others have": {
+			"outputs-late", mutant{"outputs", created(func(pod *corev1.Pod) { pod.Annotations[outputNote+"ADDRESS"] = "10.0.0.99" })}},
 		"gives pods what they do not name": {"objects-life", mutant{"outputs", created(func(pod *corev1.Pod) {
 			pod.Annotations = map[string]string{outputNote + "ADDRESS": "10.0.0.1"}
 		})}},

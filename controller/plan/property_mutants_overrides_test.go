@@ -61,11 +61,14 @@ func overrideMutants() map[string]mutant {
 				return []action.Action{a}
 			})(w, p)
 		}},
-		"recreates members that are as their overrides say": {"reason to delete", removing(func(f evidence, pod *corev1.Pod, ordinal int) bool { return !f.isOtherwise(pod, ordinal) })},
+		"recreates members that are as their overrides say": {
+			"reason to delete", removing(func(f evidence, pod *corev1.Pod, ordinal int) bool { return !f.isOtherwise(pod, ordinal) })},
 		"recreates below the partition for overrides": {"reason to delete", removing(func(f evidence, pod *corev1.Pod, ordinal int) bool {
 			return f.isOtherwise(pod, ordinal) && !f.rolls(ordinal)
 		})},
-		"leaves members with earlier overrides": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForOverride) })},
-		"says a wrong override":                 {"named override", each(func(a action.DeletePod) []action.Action { a.Override = ""; return []action.Action{a} })},
+		"leaves members with earlier overrides": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForOverride) })},
+		"says a wrong override": {
+			"named override", each(func(a action.DeletePod) []action.Action { a.Override = ""; return []action.Action{a} })},
 	}
 }

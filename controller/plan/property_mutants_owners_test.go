@@ -16,13 +16,17 @@ func ownerMutants() map[string]mutant {
 	return map[string]mutant{
 		"creates on terminating claims": {"terminating claim", createsOnBadClaims},
 		"removes pods that own claims":  {"claim of pod", removesOwners},
-		"takes claims although all retain": {"owners", ownsClaims(func(refs []metav1.OwnerReference, set *v1.StatefulSet) []metav1.OwnerReference {
-			return append(refs, identity.Owner(set))
-		})},
-		"drops the owners of others":         {"owners of others", ownsClaims(func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference { return nil })},
-		"forgets the owners of claims":       {"converge", each(func(action.SetClaimOwners) []action.Action { return nil })},
-		"creates without claims":             {"claims first", each(func(a action.CreateMember) []action.Action { a.Claims = nil; return []action.Action{a} })},
-		"sets owners without a version":      {"exact", each(func(a action.SetClaimOwners) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
+		"takes claims although all retain": {
+			"owners", ownsClaims(func(refs []metav1.OwnerReference, set *v1.StatefulSet) []metav1.OwnerReference {
+				return append(refs, identity.Owner(set))
+			})},
+		"drops the owners of others": {
+			"owners of others", ownsClaims(func([]metav1.OwnerReference, *v1.StatefulSet) []metav1.OwnerReference { return nil })},
+		"forgets the owners of claims": {"converge", each(func(action.SetClaimOwners) []action.Action { return nil })},
+		"creates without claims": {
+			"claims first", each(func(a action.CreateMember) []action.Action { a.Claims = nil; return []action.Action{a} })},
+		"sets owners without a version": {
+			"exact", each(func(a action.SetClaimOwners) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })},
 		"forgets the claims of pending pods": {"converge", each(func(action.CreateClaims) []action.Action { return nil })},
 	}
 }

@@ -12,9 +12,11 @@ import (
 // pausedMutants are wrong in what a pause keeps from happening.
 func pausedMutants() map[string]mutant {
 	return map[string]mutant{
-		"updates although it is paused":    {"paused", func(w World, p Plan) Plan { return doing(p, unpaused(w)) }},
-		"does not say whom it has reached": {"tracking", onTracked(func(_ World, p Plan, _ *v1.RolloutStatus) Plan { p.Status.Rollout = nil; return p })},
-		"takes others for reached":         {"released", onTracked(func(w World, p Plan, r *v1.RolloutStatus) Plan { r.Released = []v1.OrdinalRange{{First: 50}}; return p })},
+		"updates although it is paused": {"paused", func(w World, p Plan) Plan { return doing(p, unpaused(w)) }},
+		"does not say whom it has reached": {
+			"tracking", onTracked(func(_ World, p Plan, _ *v1.RolloutStatus) Plan { p.Status.Rollout = nil; return p })},
+		"takes others for reached": {
+			"released", onTracked(func(w World, p Plan, r *v1.RolloutStatus) Plan { r.Released = []v1.OrdinalRange{{First: 50}}; return p })},
 		"creates members of a pause updated": {"tracked creation", onTracked(func(w World, p Plan, _ *v1.RolloutStatus) Plan {
 			return each(func(a action.CreateMember) []action.Action {
 				a.Pod = identity.Pod(w.Set, &w.Set.Spec.Template, p.Status.UpdateRevision, a.Ordinal)

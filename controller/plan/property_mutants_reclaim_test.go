@@ -27,28 +27,33 @@ func reclaimMutants() map[string]scripted {
 			w.Now = w.Now.Add(15 * time.Second)
 			return deleting(p, Compute(w))
 		}}},
-		"believes the dates of other controllers": {"clock-behind-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
-			for i := range claim.ManagedFields {
-				claim.ManagedFields[i].Time = new(metav1.Unix(0, 0))
-			}
-			claim.CreationTimestamp = metav1.Time{}
-		})}},
-		"believes dates of which the host says nothing": {"clock-unproven-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
-			claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
-		})}},
+		"believes the dates of other controllers": {
+			"clock-behind-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
+				for i := range claim.ManagedFields {
+					claim.ManagedFields[i].Time = new(metav1.Unix(0, 0))
+				}
+				claim.CreationTimestamp = metav1.Time{}
+			})}},
+		"believes dates of which the host says nothing": {
+			"clock-unproven-claims", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
+				claim.ManagedFields = retiredFields(claim.CreationTimestamp.Time)
+			})}},
 		"deletes claims that no pod of the set has mounted": {"reclaim-unmarked", mutant{"reclaim", deletesUnmounted}},
-		"deletes claims of an earlier set": {"reclaim-recreated-set", mutant{"reclaim", onClaims(func(w World, claim *corev1.PersistentVolumeClaim) {
-			if claim.Annotations[ownerNote] != "" {
-				claim.Annotations = action.Merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
-			}
-		})}},
+		"deletes claims of an earlier set": {
+			"reclaim-recreated-set", mutant{"reclaim", onClaims(func(w World, claim *corev1.PersistentVolumeClaim) {
+				if claim.Annotations[ownerNote] != "" {
+					claim.Annotations = action.Merged(claim.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+				}
+			})}},
 		"deletes claims that others control": {"reclaim-stolen", mutant{"reclaim", onClaims(func(_ World, claim *corev1.PersistentVolumeClaim) {
 			if claim.Annotations[retiredNote] != "" {
 				claim.OwnerReferences = nil
 			}
 		})}},
-		"deletes no claims":                  {"reclaim-scaled", mutant{"reclaim", each(func(action.DeleteClaim) []action.Action { return nil })}},
-		"deletes claims without a version":   {"reclaim-scaled", mutant{"exact", each(func(a action.DeleteClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })}},
+		"deletes no claims": {
+			"reclaim-scaled", mutant{"reclaim", each(func(action.DeleteClaim) []action.Action { return nil })}},
+		"deletes claims without a version": {"reclaim-scaled",
+			mutant{"exact", each(func(a action.DeleteClaim) []action.Action { a.Claim.ResourceVersion = ""; return []action.Action{a} })}},
 		"forgets to note the set on claims":  {"reclaim-scaled", mutant{"converge", marked(ownerNote)}},
 		"forgets to date and to keep claims": {"reclaim-scaled", mutant{"retires", marked(retiredNote)}},
 		"takes the date off claims that are being deleted": {"reclaim-returns-late", mutant{"returns", func(w World, p Plan) Plan {

@@ -13,7 +13,8 @@ import (
 // replaceMutants are wrong in how they follow requests to replace members.
 func replaceMutants() map[string]mutant {
 	return map[string]mutant{
-		"replaces members that nobody asked to be replaced": {"reason to delete", alsoReplacing(func(f evidence, _ int, pod *corev1.Pod) bool { return !f.asked(pod) })},
+		"replaces members that nobody asked to be replaced": {
+			"reason to delete", alsoReplacing(func(f evidence, _ int, pod *corev1.Pod) bool { return !f.asked(pod) })},
 		"replaces what an ordered set cannot spare": {"predecessor", func(w World, p Plan) Plan {
 			if f := gather(w); !f.ordered() {
 				return p

@@ -39,13 +39,15 @@ func removedTemplateMutants() map[string]scripted {
 	}
 	isRemoved := func(s v1.ObjectTemplateStatus) bool { return s.RemovedAt != nil }
 	return map[string]scripted{
-		"deletes objects of a removed template before an update is complete": {"removed-with-update", mutant{"object retires", seen(func(w *World, p Plan) {
-			w.Set.Status.CurrentRevision = p.Status.UpdateRevision
-			w.Pods = nil
-		}, markingObjects)}},
-		"deletes objects of a removed template that a pod may use": {"removed-outdated-pod", mutant{"object retires", seen(func(w *World, _ Plan) {
-			w.Pods = nil
-		}, markingObjects)}},
+		"deletes objects of a removed template before an update is complete": {
+			"removed-with-update", mutant{"object retires", seen(func(w *World, p Plan) {
+				w.Set.Status.CurrentRevision = p.Status.UpdateRevision
+				w.Pods = nil
+			}, markingObjects)}},
+		"deletes objects of a removed template that a pod may use": {
+			"removed-outdated-pod", mutant{"object retires", seen(func(w *World, _ Plan) {
+				w.Pods = nil
+			}, markingObjects)}},
 		"deletes objects that the pod template names": {"removed-named", mutant{"object retires", seen(func(w *World, _ Plan) {
 			removed(w, func(s *v1.ObjectTemplateStatus) { s.ObjectName = "another" })
 		}, markingObjects)}},
@@ -61,14 +63,17 @@ func removedTemplateMutants() map[string]scripted {
 		"deletes objects of a removed template without the delay": {"removed-template", mutant{"object reclaim", seen(func(w *World, _ Plan) {
 			removed(w, func(s *v1.ObjectTemplateStatus) { s.Retention.ScaledAfterSeconds = nil })
 		}, deletingObjects)}},
-		"deletes no objects of a removed template": {"removed-template", mutant{"object reclaim", each(func(a action.DeleteObject) []action.Action { return only(a, a.Unused == "") })}},
-		"forgets what a removed template has left": {"removed-template", mutant{"told removed", told(func(all []v1.ObjectTemplateStatus) []v1.ObjectTemplateStatus {
-			return slices.DeleteFunc(all, isRemoved)
-		})}},
+		"deletes no objects of a removed template": {
+			"removed-template", mutant{"object reclaim", each(func(a action.DeleteObject) []action.Action { return only(a, a.Unused == "") })}},
+		"forgets what a removed template has left": {
+			"removed-template", mutant{"told removed", told(func(all []v1.ObjectTemplateStatus) []v1.ObjectTemplateStatus {
+				return slices.DeleteFunc(all, isRemoved)
+			})}},
 		"tells of a removed template for ever": {"removed-template", mutant{"told removed", func(w World, p Plan) Plan {
 			p.Status = *p.Status.DeepCopy()
 			if !slices.ContainsFunc(p.Status.ObjectTemplates, isRemoved) {
-				p.Status.ObjectTemplates = append(p.Status.ObjectTemplates, slices.DeleteFunc(slices.Clone(w.Set.Status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool { return !isRemoved(s) })...)
+				p.Status.ObjectTemplates = append(p.Status.ObjectTemplates,
+					slices.DeleteFunc(slices.Clone(w.Set.Status.ObjectTemplates), func(s v1.ObjectTemplateStatus) bool { return !isRemoved(s) })...)
 			}
 			return p
 		}}},

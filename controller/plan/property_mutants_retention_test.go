@@ -40,26 +40,29 @@ func retentionMutants() map[string]scripted {
 				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
 			}
 		})}},
-		"believes the dates of other controllers about objects": {"clock-behind-objects", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
-			if o.ManagedFields != nil {
-				o.ManagedFields, o.CreationTimestamp = retiredFields(time.Unix(0, 0)), metav1.Time{}
-			}
-		})}},
+		"believes the dates of other controllers about objects": {
+			"clock-behind-objects", mutant{"object reclaim", seen(func(_ World, _ identity.ObjectKey, o *Object) {
+				if o.ManagedFields != nil {
+					o.ManagedFields, o.CreationTimestamp = retiredFields(time.Unix(0, 0)), metav1.Time{}
+				}
+			})}},
 		"deletes objects of wanted members": {"retention-returns-first", mutant{"object reclaim", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.Replicas = new(int32(0))
 			return deletingObjects(p, Compute(w))
 		}}},
-		"deletes objects of members that have a pod of somebody else": {"retention-pod-stays", mutant{"object retires", func(w World, p Plan) Plan {
-			w.Pods = slices.DeleteFunc(copies(w.Pods), func(pod *corev1.Pod) bool { return pod.OwnerReferences[0].Name != "web" })
-			return markingObjects(p, Compute(w))
-		}}},
-		"deletes objects of an earlier set": {"retention-strangers", mutant{"object reclaim", seen(func(w World, _ identity.ObjectKey, o *Object) {
-			if strings.HasPrefix(o.Annotations[ownerNote], "web/") {
-				o.Annotations = action.Merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
-				o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
-			}
-		})}},
+		"deletes objects of members that have a pod of somebody else": {
+			"retention-pod-stays", mutant{"object retires", func(w World, p Plan) Plan {
+				w.Pods = slices.DeleteFunc(copies(w.Pods), func(pod *corev1.Pod) bool { return pod.OwnerReferences[0].Name != "web" })
+				return markingObjects(p, Compute(w))
+			}}},
+		"deletes objects of an earlier set": {
+			"retention-strangers", mutant{"object reclaim", seen(func(w World, _ identity.ObjectKey, o *Object) {
+				if strings.HasPrefix(o.Annotations[ownerNote], "web/") {
+					o.Annotations = action.Merged(o.Annotations, map[string]string{ownerNote: "web/" + string(w.Set.UID)})
+					o.ManagedFields = retiredFields(o.CreationTimestamp.Time)
+				}
+			})}},
 		"dates objects that others control": {"retention-strangers", mutant{"object retires", func(w World, p Plan) Plan {
 			w.Objects = copiesOfObjects(w.Objects)
 			for _, o := range w.Objects {
@@ -87,10 +90,12 @@ func retentionMutants() map[string]scripted {
 			h.retainObjects()
 			return markingObjects(p, Compute(w))
 		}}},
-		"deletes no objects":                {"retention-scaled", mutant{"object reclaim", each(func(action.DeleteObject) []action.Action { return nil })}},
-		"deletes objects without a version": {"retention-scaled", mutant{"exact", each(func(a action.DeleteObject) []action.Action { a.At.ResourceVersion = ""; return []action.Action{a} })}},
-		"forgets to date objects":           {"retention-scaled", mutant{"object retires", marks(action.ObjectRetired)}},
-		"forgets to keep objects":           {"retention-scaled", mutant{"object returns", marks(action.ObjectKept)}},
+		"deletes no objects": {
+			"retention-scaled", mutant{"object reclaim", each(func(action.DeleteObject) []action.Action { return nil })}},
+		"deletes objects without a version": {"retention-scaled",
+			mutant{"exact", each(func(a action.DeleteObject) []action.Action { a.At.ResourceVersion = ""; return []action.Action{a} })}},
+		"forgets to date objects": {"retention-scaled", mutant{"object retires", marks(action.ObjectRetired)}},
+		"forgets to keep objects": {"retention-scaled", mutant{"object returns", marks(action.ObjectKept)}},
 		"deletes many at once": {"retention-many", mutant{"object reclaim", func(w World, p Plan) Plan {
 			for {
 				more := Compute(w)

@@ -63,10 +63,11 @@ func scriptedMutants() map[string]scripted {
 			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
 			return p
 		}}},
-		"writes records of claim templates to claims": {"claims-reserved-keys", mutant{"record of a template", each(func(a action.UpdateClaim) []action.Action {
-			a.Annotations = action.Merged(a.Annotations, map[string]string{v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"})
-			return []action.Action{a}
-		})}},
+		"writes records of claim templates to claims": {
+			"claims-reserved-keys", mutant{"record of a template", each(func(a action.UpdateClaim) []action.Action {
+				a.Annotations = action.Merged(a.Annotations, map[string]string{v1.RetiredAtAnnotation: "2026-01-01T00:00:00Z"})
+				return []action.Action{a}
+			})}},
 		"removes all surplus members in one plan": {"rate-remove-share", mutant{"rate of removal", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.ScaleStrategy = nil
@@ -84,16 +85,20 @@ func scriptedMutants() map[string]scripted {
 				return []action.Action{a}
 			})(w, p)
 		}}},
-		"updates all in place to what one is":     {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
-		"leaves members that hang in place alone": {"inplace-hangs-parallel", mutant{"converge", ofHanging(func(action.UpdateInPlace) []action.Action { return nil })}},
-		"brings those that hang to the update": {"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(a action.UpdateInPlace) []action.Action {
-			a.Revision = "web-other"
-			return []action.Action{a}
-		})}},
-		"grows claims from the highest":        {"order-claims", mutant{"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })}},
+		"updates all in place to what one is": {"identity-in-place", mutant{"parameters in place", each(updatesAsOne)}},
+		"leaves members that hang in place alone": {
+			"inplace-hangs-parallel", mutant{"converge", ofHanging(func(action.UpdateInPlace) []action.Action { return nil })}},
+		"brings those that hang to the update": {
+			"inplace-hangs-parallel", mutant{"what a label says", ofHanging(func(a action.UpdateInPlace) []action.Action {
+				a.Revision = "web-other"
+				return []action.Action{a}
+			})}},
+		"grows claims from the highest": {
+			"order-claims", mutant{"growth order", inOrder(func(o *v1.UpdateOrder) { *o = v1.UpdateOrder{} })}},
 		"goes on updating what is rolled back": {"steps-aborted", mutant{"reason to delete", goesOn}},
-		"does not go back":                     {"steps-aborted", mutant{"rolls back", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForRollback) })}},
-		"begins to bake at every look":         {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
+		"does not go back": {"steps-aborted",
+			mutant{"rolls back", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForRollback) })}},
+		"begins to bake at every look": {"steps-canary-evicted", mutant{"bake", onSteps(bakesAnew)}},
 		"forgets that it rolls back": {"steps-deadline-rolled-back", mutant{"rollback", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan {
 			r.Rollback = r.Rollback && !w.Set.Status.Rollout.Rollback
 			return p
@@ -109,8 +114,9 @@ func scriptedMutants() map[string]scripted {
 		}}},
 		"counts while it waits for a gate":        {"gate-blip", mutant{"rollback", countsWaiting}},
 		"creates members of a pause as they were": {"paused-midway", mutant{"tracked creation", onTracked(createsAsBefore)}},
-		"forgets who is superseded":               {"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
-		"removes what a gate made unready":        {"gate-readiness", mutant{"gate", onUnready(brokenBefore)}},
+		"forgets who is superseded": {
+			"paused-superseded", mutant{"superseded", onTracked(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.Superseded = nil; return p })}},
+		"removes what a gate made unready": {"gate-readiness", mutant{"gate", onUnready(brokenBefore)}},
 		"lets conditions of before judge an update": {"inplace-conditions", mutant{"old conditions", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			for i := range w.Set.Spec.UpdateStrategy.RollingUpdate.Steps {
@@ -126,12 +132,14 @@ func scriptedMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
-		"does not wait for the node to see a change": {"inplace-rerun", mutant{"end of a restart", ends(func(w *World) { forgetGenerations(w) })}},
+		"does not wait for the node to see a change": {
+			"inplace-rerun", mutant{"end of a restart", ends(func(w *World) { forgetGenerations(w) })}},
 		"gives up restarts before their time": {"inplace-rerun-undone", mutant{"reason to delete", func(w World, p Plan) Plan {
 			w.Now = w.Now.Add(time.Second)
 			return doing(p, Compute(w))
 		}}},
-		"never gives up a restart": {"inplace-rerun-undone", mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnrestarted) })}},
+		"never gives up a restart": {"inplace-rerun-undone",
+			mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnrestarted) })}},
 		"gives up restarts of more members than may be down": {"inplace-rerun-undone-two", mutant{"vain restarts", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(3))
@@ -153,26 +161,30 @@ func scriptedMutants() map[string]scripted {
 			}
 			return doing(p, Compute(w))
 		}}},
-		"never gives up a resize":                        {"resize-infeasible", mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnresized) })}},
-		"removes what it may only resize":                {"resize-invalid-only", mutant{"resize or not", removesInstead}},
-		"removes more members than may be down":          {"resize-invalid", mutant{"vain restarts", removesInstead}},
-		"forgets what it has yet to undo":                {"resize-undone", mutant{"noted resize", forgetsResizes}},
-		"gives up restarts where nothing may be removed": {"inplace-rerun-undone-only", mutant{"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })}},
+		"never gives up a resize": {"resize-infeasible",
+			mutant{"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnresized) })}},
+		"removes what it may only resize":       {"resize-invalid-only", mutant{"resize or not", removesInstead}},
+		"removes more members than may be down": {"resize-invalid", mutant{"vain restarts", removesInstead}},
+		"forgets what it has yet to undo":       {"resize-undone", mutant{"noted resize", forgetsResizes}},
+		"gives up restarts where nothing may be removed": {
+			"inplace-rerun-undone-only", mutant{"only in place", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate { return nil })}},
 		"never frees the rate": {"rate-never-starts", mutant{"rate unused", func(w World, p Plan) Plan {
 			w.Set = w.Set.DeepCopy()
 			w.Set.Spec.ProgressDeadlineSeconds = new(int32(1_000_000))
 			return doing(p, Compute(w))
 		}}},
-		"replaces the lowest first":                           {"replace-budget", mutant{"replace order", replacesLowestFirst}},
-		"replaces another pod of the member":                  {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
-		"replaces members of Parallel sets before their time": {"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
-		"takes the leader before its standbys":                {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
-		"believes what was said before":                       {"inplace-conditions", mutant{"old conditions", remembers}},
+		"replaces the lowest first":          {"replace-budget", mutant{"replace order", replacesLowestFirst}},
+		"replaces another pod of the member": {"replace-other-pod", mutant{"reason to delete", replacesAnother}},
+		"replaces members of Parallel sets before their time": {
+			"unblock-partition-raised", mutant{"reason to delete", func(w World, p Plan) Plan { return early(w, p, false) }}},
+		"takes the leader before its standbys": {"order-classes", mutant{"barrier", inOrder(func(o *v1.UpdateOrder) { slices.Reverse(o.Last) })}},
+		"believes what was said before":        {"inplace-conditions", mutant{"old conditions", remembers}},
 		"drains nobody for a resize": {"drain-resize-restart", mutant{"drain", withInPlace(func(u *v1.InPlaceUpdate) *v1.InPlaceUpdate {
 			return &v1.InPlaceUpdate{Policy: u.Policy, DrainSeconds: new(int32(0))}
 		})}},
-		"does not say whom the leader that is asked for awaits": {"order-replace", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
-		"does not say whom the leader awaits":                   {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
+		"does not say whom the leader that is asked for awaits": {
+			"order-replace", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
+		"does not say whom the leader awaits": {"order-leader", mutant{"order told", func(_ World, p Plan) Plan { p.Waiting = ""; return p }}},
 	}
 }
 

@@ -31,7 +31,8 @@ func stepMutants() map[string]mutant {
 			}
 			return p
 		})},
-		"bakes without its members":   {"bake", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan { r.BakeStartTime = &metav1.Time{Time: w.Now}; return p })},
+		"bakes without its members": {
+			"bake", onSteps(func(w World, p Plan, r *v1.RolloutStatus) Plan { r.BakeStartTime = &metav1.Time{Time: w.Now}; return p })},
 		"forgets since when it bakes": {"bake", onSteps(func(_ World, p Plan, r *v1.RolloutStatus) Plan { r.BakeStartTime = nil; return p })},
 		"forgets what was decided": {"decisions", onSteps(func(_ World, p Plan, r *v1.RolloutStatus) Plan {
 			r.PromotedStep, r.PromotedAll, r.Aborted = 0, false, false

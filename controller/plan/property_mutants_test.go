@@ -28,7 +28,8 @@ type mutant struct {
 
 func mutants() map[string]mutant {
 	return map[string]mutant{
-		"deletes without a UID":                {"exact", each(func(a action.DeletePod) []action.Action { a.Pod.UID = ""; return []action.Action{a} })},
+		"deletes without a UID": {
+			"exact", each(func(a action.DeletePod) []action.Action { a.Pod.UID = ""; return []action.Action{a} })},
 		"deletes twice":                        {"once", each(func(a action.DeletePod) []action.Action { return []action.Action{a, a} })},
 		"creates at once after deleting":       {"old one gone", each(createdAtOnce)},
 		"creates the highest member first":     {"predecessor", createsHighest},
@@ -39,22 +40,26 @@ func mutants() map[string]mutant {
 		"deletes live revisions":               {"live revision", deletesRevisions},
 		"names a revision anew each time":      {"names", renames},
 		"is always ready":                      {"ready", alwaysReady},
-		"is never stalled for long":            {"progress", func(_ World, p Plan) Plan { return saying(p, v1.ReasonProgressDeadlineExceeded, v1.ReasonUpdating) }},
-		"moves all the time":                   {"progress", func(w World, p Plan) Plan { p.Status.LastProgressTime = &metav1.Time{Time: w.Now}; return p }},
-		"works on what is held":                {"held set", worksOnHeld},
-		"wipes conditions":                     {"conditions of others", wipesConditions},
-		"counts what is not there":             {"counters", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
-		"says an old generation":               {"generation", func(_ World, p Plan) Plan { p.Status.ObservedGeneration--; return p }},
-		"repeats what others write":            {"plain", func(_ World, p Plan) Plan { p.Waiting += "\x1b[2J"; return p }},
-		"never asks for another sync":          {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
-		"changes its world":                    {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
-		"works for a deleted set":              {"deleted set", worksForDeleted},
-		"does nothing":                         {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},
-		"forgets to repair labels":             {"converge", each(func(action.RepairPod) []action.Action { return nil })},
-		"forgets to scale down":                {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForScaleDown) })},
-		"forgets to update":                    {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForUpdate) })},
-		"forgets to adopt":                     {"converge", each(func(action.AdoptPod) []action.Action { return nil })},
-		"forgets to truncate history":          {"history", each(func(action.DeleteRevision) []action.Action { return nil })},
+		"is never stalled for long": {
+			"progress", func(_ World, p Plan) Plan { return saying(p, v1.ReasonProgressDeadlineExceeded, v1.ReasonUpdating) }},
+		"moves all the time": {
+			"progress", func(w World, p Plan) Plan { p.Status.LastProgressTime = &metav1.Time{Time: w.Now}; return p }},
+		"works on what is held":       {"held set", worksOnHeld},
+		"wipes conditions":            {"conditions of others", wipesConditions},
+		"counts what is not there":    {"counters", func(_ World, p Plan) Plan { p.Status.AvailableReplicas++; return p }},
+		"says an old generation":      {"generation", func(_ World, p Plan) Plan { p.Status.ObservedGeneration--; return p }},
+		"repeats what others write":   {"plain", func(_ World, p Plan) Plan { p.Waiting += "\x1b[2J"; return p }},
+		"never asks for another sync": {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
+		"changes its world":           {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
+		"works for a deleted set":     {"deleted set", worksForDeleted},
+		"does nothing":                {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},
+		"forgets to repair labels":    {"converge", each(func(action.RepairPod) []action.Action { return nil })},
+		"forgets to scale down": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForScaleDown) })},
+		"forgets to update": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForUpdate) })},
+		"forgets to adopt":            {"converge", each(func(action.AdoptPod) []action.Action { return nil })},
+		"forgets to truncate history": {"history", each(func(action.DeleteRevision) []action.Action { return nil })},
 	}
 }
 

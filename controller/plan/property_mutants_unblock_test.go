@@ -51,7 +51,8 @@ func unblockMutants() map[string]mutant {
 			named := (&judged{evidence: f, plan: p}).named()
 			return also(p, removesUnready(f, p, func(ordinal int) bool { return ordinal == named })...)
 		}},
-		"forgets to replace the unready": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnready) })},
+		"forgets to replace the unready": {
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteUnready) })},
 		"waits for the members before the replaced one": {"converge", func(w World, p Plan) Plan {
 			named := (&judged{evidence: gather(w), plan: p}).named()
 			return each(func(a action.CreateMember) []action.Action { return only(a, a.Ordinal != named) })(w, p)

@@ -15,7 +15,8 @@ import (
 // do not start or mount otherwise than they should, or while the set is held or its update
 // paused, or without a right that it waits for, it may not; nor where members may be updated in place only.
 func (s *stage) isFair() bool {
-	return len(s.refuse) == 0 && !s.mute && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() && !s.isRolledBack() && !gather(s.world()).failsBack() && !s.isOnly()
+	return len(s.refuse) == 0 && !s.mute && s.set.Annotations == nil && !s.ails() && !s.shapeless() && !gather(s.world()).isPaused() &&
+		!s.isRolledBack() && !gather(s.world()).failsBack() && !s.isOnly()
 }
 
 // removable are the ordinals that one could take from the set.
@@ -37,7 +38,8 @@ func (s *stage) remove(ordinal int) {
 	s.set.Generation++
 	s.converge(false)
 	if after := s.versions(ordinal); !maps.Equal(before, after) {
-		s.t.Fatalf("[removal] member %d is removed, and the versions of the others' pods and claims were\n%v\nand are\n%v", ordinal, before, after)
+		s.t.Fatalf("[removal] member %d is removed, and the versions of the others' pods and claims were\n%v\nand are\n%v", ordinal, before,
+			after)
 	}
 }
 

@@ -17,15 +17,20 @@ type theme struct{ fields, events []string }
 
 // themes are what sequences may be about, besides everything.
 var themes = map[string]theme{
-	"in place":    {[]string{"inPlace", "partition"}, []string{"image", "image", "partition", "cpu", "steps", "restart", "restart", "replaceUnreadyAfterSeconds"}},
-	"resources":   {[]string{"inPlace", "steps", "cpu"}, []string{"cpu", "outgrow", "cramp", "defer", "restart", "inPlace"}},
-	"objects":     {[]string{"objects", "retention"}, []string{"retention", "replicas", "replicas", "objects", "drift", "known"}},
-	"secrets":     {[]string{"objects", "identity", "claims"}, []string{"objects", "stranger", "give", "replicas", "killobject", "known"}},
-	"claims":      {[]string{"claims", "volumeClaimUpdate", "whenScaled", "scaledAfterSeconds"}, []string{"claims", "replicas", "killclaim", "dropclaim", "bind", "overrides"}},
-	"budgets":     {[]string{"method", "inPlace", "drain", "policy"}, []string{"image", "image", "restart", "swap", "refuse", "allow", "replace", "maxUnavailable"}},
-	"gates":       {[]string{"gates", "inPlace", "drain"}, []string{"answer", "answer", "image", "replace", "replicas", "method"}},
-	"order":       {[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image", "replace"}},
-	"failures":    {[]string{"steps", "failurePolicy", "method"}, []string{"unready", "unready", "wait", "wait", "image", "abort", "promoteall", "refuse", "false"}},
+	"in place": {[]string{"inPlace", "partition"},
+		[]string{"image", "image", "partition", "cpu", "steps", "restart", "restart", "replaceUnreadyAfterSeconds"}},
+	"resources": {[]string{"inPlace", "steps", "cpu"}, []string{"cpu", "outgrow", "cramp", "defer", "restart", "inPlace"}},
+	"objects":   {[]string{"objects", "retention"}, []string{"retention", "replicas", "replicas", "objects", "drift", "known"}},
+	"secrets":   {[]string{"objects", "identity", "claims"}, []string{"objects", "stranger", "give", "replicas", "killobject", "known"}},
+	"claims": {[]string{"claims", "volumeClaimUpdate", "whenScaled", "scaledAfterSeconds"},
+		[]string{"claims", "replicas", "killclaim", "dropclaim", "bind", "overrides"}},
+	"budgets": {[]string{"method", "inPlace", "drain", "policy"},
+		[]string{"image", "image", "restart", "swap", "refuse", "allow", "replace", "maxUnavailable"}},
+	"gates": {[]string{"gates", "inPlace", "drain"}, []string{"answer", "answer", "image", "replace", "replicas", "method"}},
+	"order": {
+		[]string{"direction", "first", "last", "steps"}, []string{"lead", "follow", "steps", "true", "promote", "abort", "image", "replace"}},
+	"failures": {[]string{"steps", "failurePolicy", "method"},
+		[]string{"unready", "unready", "wait", "wait", "image", "abort", "promoteall", "refuse", "false"}},
 	"sudden ends": {nil, []string{"fail", "fail", "succeed", "evict", "ready", "look"}},
 
 	"holes": {[]string{"reserved", "overrides", "rate"}, []string{"reserved", "remove", "replicas", "start", "policy", "replace"}},

@@ -113,7 +113,8 @@ func reclaim(f *facts, d *draft) verdict {
 			d.again(due.Sub(f.Now))
 		case left.retired.proven && deleted < mostReclaimed && !f.changesOwners(left.claim):
 			deleted++
-			d.aside = append(d.aside, action.Chain{action.DeleteClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), Retired: left.retired.since, Due: due}})
+			d.aside = append(d.aside,
+				action.Chain{action.DeleteClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), Retired: left.retired.since, Due: due}})
 		}
 	}
 	return proceed
@@ -128,7 +129,8 @@ func (f *facts) markLeftover(d *draft, left leftover, as action.ClaimMark, annot
 		d.marked = map[string]bool{}
 	}
 	d.marked[left.claim.Name] = true
-	d.aside = append(d.aside, action.Chain{action.MarkClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), As: as, Annotations: annotations}})
+	d.aside = append(d.aside,
+		action.Chain{action.MarkClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), As: as, Annotations: annotations}})
 }
 
 // reclaims tell whose claims are deleted when, the first due ones first.

@@ -21,7 +21,8 @@ import (
 // hour later.
 func TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue(t *testing.T) {
 	due := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	reclaims := []v1.Reclaim{{First: 3, Last: new(int32(4)), DueTime: metav1.NewTime(due)}, {First: 1, DueTime: metav1.NewTime(due.Add(time.Hour))}}
+	reclaims := []v1.Reclaim{
+		{First: 3, Last: new(int32(4)), DueTime: metav1.NewTime(due)}, {First: 1, DueTime: metav1.NewTime(due.Add(time.Hour))}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "data-db-4", errors.New("no"))
 	deletion := func(ordinal int, due time.Time) action.DeleteClaim {
 		return action.DeleteClaim{Ordinal: ordinal, Due: due}

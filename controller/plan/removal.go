@@ -94,7 +94,9 @@ func podOf(act action.Action) action.Target {
 		return a.Pod
 	case action.ReleasePod:
 		return a.Pod
-	case action.CreateMember, action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.CreateAnchor, action.OwnAnchor, action.SetObjectOwners, action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
+	case action.CreateMember, action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim,
+		action.CreateObject, action.ApplyObject, action.MarkObject, action.DeleteObject, action.CreateAnchor, action.OwnAnchor,
+		action.SetObjectOwners, action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
 	return action.Target{}
 }

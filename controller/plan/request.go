@@ -26,8 +26,10 @@ func RequestOf(act action.Action) string {
 		return text + fingerprint(act.Object)
 	case action.ApplyObject:
 		return text + fingerprint(act.Object)
-	case action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.MarkObject, action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor, action.DeleteObject,
-		action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.AdoptPod, action.ReleasePod,
+	case action.CreateClaims, action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.MarkObject,
+		action.SetObjectOwners, action.CreateAnchor, action.OwnAnchor, action.DeleteObject,
+		action.RepairPod, action.PatchPod, action.SetPodConditions, action.DeletePod, action.UpdateInPlace, action.ResizePod, action.EndInPlace,
+		action.AdoptPod, action.ReleasePod,
 		action.CreateRevision, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision:
 	}
 	return text

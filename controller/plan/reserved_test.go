@@ -66,7 +66,8 @@ func TestRecordsInAPodTemplateAreNotTakenForRecords(t *testing.T) {
 			s.configure([]string{"image=nginx:2"})
 			s.settle()
 			if ready := s.set.Status.Condition(v1.StatefulSetReady); ready.Status != corev1.ConditionTrue || s.set.Status.UpdatedReplicas != 2 {
-				t.Errorf("after an update %d members are updated and Ready is %s: %s; want 2 and True", s.set.Status.UpdatedReplicas, ready.Status, ready.Message)
+				t.Errorf("after an update %d members are updated and Ready is %s: %s; want 2 and True", s.set.Status.UpdatedReplicas, ready.Status,
+					ready.Message)
 			}
 			for name, pod := range s.pods {
 				if got := pod.Annotations[key]; got == value || pod.Annotations["note"] != "x" {

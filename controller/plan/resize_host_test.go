@@ -31,9 +31,11 @@ func (h *host) resourceSetting(key, value string) bool {
 			resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(value)}
 		}
 	case "restartsFor": // other memory, say, needs a restart
-		h.set.Spec.Template.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceName(value), RestartPolicy: corev1.RestartContainer}}
+		h.set.Spec.Template.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{
+			{ResourceName: corev1.ResourceName(value), RestartPolicy: corev1.RestartContainer}}
 	case "reads": // the variable MODE has the request for its value
-		h.set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: value}}}}
+		h.set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{
+			{Name: "MODE", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: value}}}}
 	case "resizes":
 		h.fixed = value == "no"
 	default:
@@ -91,15 +93,17 @@ func isOfResize(c corev1.PodCondition) bool {
 func (h *host) putOffResize(name, why string) {
 	h.changePod(name, func(pod *corev1.Pod) {
 		pod.Status.ObservedGeneration = pod.Generation
-		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, isOfResize), corev1.PodCondition{Type: "PodResizePending", Status: corev1.ConditionTrue,
-			Reason: why, Message: "the node is full", ObservedGeneration: pod.Generation, LastTransitionTime: metav1.Time{Time: h.now}})
+		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, isOfResize),
+			corev1.PodCondition{Type: "PodResizePending", Status: corev1.ConditionTrue,
+				Reason: why, Message: "the node is full", ObservedGeneration: pod.Generation, LastTransitionTime: metav1.Time{Time: h.now}})
 	})
 }
 
 // resizable reports whether a node is to resize the container of a pod, and can.
 func (s *stage) resizable(name string) bool {
 	pod := s.pods[name]
-	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].ContainerID == "" {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || len(pod.Status.ContainerStatuses) == 0 ||
+		pod.Status.ContainerStatuses[0].ContainerID == "" {
 		return false
 	}
 	put := slices.IndexFunc(pod.Status.Conditions, isOfResize)

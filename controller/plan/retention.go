@@ -40,7 +40,8 @@ type retiredObject struct {
 }
 
 func (r retiredObject) compare(other retiredObject) int {
-	return cmp.Or(cmp.Compare(other.ordinal, r.ordinal), strings.Compare(r.kind.String(), other.kind.String()), strings.Compare(r.found.Name, other.found.Name))
+	return cmp.Or(cmp.Compare(other.ordinal, r.ordinal), strings.Compare(r.kind.String(), other.kind.String()),
+		strings.Compare(r.found.Name, other.found.Name))
 }
 
 // findRetired finds the objects that are deleted at some time, those of the highest ordinal first, and
@@ -107,7 +108,8 @@ func (o *supportingObjects) retiring(key identity.ObjectKey, object *Object) (r 
 		return r, false
 	}
 	retired := retirementOf(object)
-	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: retired.since, proven: retired.proven, unlisted: !o.listed(*of)}
+	r = retiredObject{template: of.Template().Name, kind: of.Kind(), ordinal: ordinal, found: object, since: retired.since,
+		proven: retired.proven, unlisted: !o.listed(*of)}
 	r.due = r.since.Add(delay)
 	return r, true
 }
@@ -153,7 +155,8 @@ func (o *supportingObjects) versionOf(key identity.ObjectKey) schema.GroupVersio
 // without a break. It does not of one that has only come back, nor where the store was lost.
 func (o *supportingObjects) listed(template identity.Object) bool {
 	return slices.ContainsFunc(o.world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
-		return !identity.IsRemoved(s) && s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern()
+		return !identity.IsRemoved(s) && s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() &&
+			s.ObjectName == template.Pattern()
 	})
 }
 
@@ -192,7 +195,8 @@ func (o *supportingObjects) isInherited(object *Object) bool {
 
 // isTakenOver reports whether somebody else controls an object, or is about to delete it.
 func (o *supportingObjects) isTakenOver(object *Object) bool {
-	return o.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != o.world.Set.UID })
+	return o.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences,
+		func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != o.world.Set.UID })
 }
 
 // returns reports whether an object that is to be there says that it is to be deleted.
@@ -225,12 +229,14 @@ func retireObjects(f *facts, d *draft) verdict {
 			if since.Before(r.removed) { // our clock is behind
 				since = r.removed.UTC()
 			}
-			d.forObject(action.MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectRetired, Retired: since})
+			d.forObject(action.MarkObject{
+				Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectRetired, Retired: since})
 		case f.Now.Before(r.due):
 			d.again(r.due.Sub(f.Now))
 		case r.proven && deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, action.Chain{action.DeleteObject{Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: action.Exact(r.found), Retired: r.since, Due: r.due}})
+			d.aside = append(d.aside, action.Chain{action.DeleteObject{
+				Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: action.Exact(r.found), Retired: r.since, Due: r.due}})
 		}
 	}
 	return proceed

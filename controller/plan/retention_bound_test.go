@@ -90,6 +90,7 @@ func TestManyIdleMembersWithObjectsAreLeftAlone(t *testing.T) {
 	status := h.set.Status.DeepCopy()
 	p := h.computeAndRead(h.world())
 	if actions := len(p.All()); actions > 0 || !equality.Semantic.DeepEqual(&p.Status, status) || p.Status.AvailableReplicas != 5000 {
-		t.Errorf("the next look at %d available members has %d actions and a status of\n%v\nwant 5000, none and\n%v", p.Status.AvailableReplicas, actions, p.Status, status)
+		t.Errorf("the next look at %d available members has %d actions and a status of\n%v\nwant 5000, none and\n%v", p.Status.AvailableReplicas,
+			actions, p.Status, status)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // docs/supporting-objects.md, with the retention of each column, and compares what becomes of the object of
 // the second member.
 func TestTheMatrixOfRetentionIsSo(t *testing.T) {
-	fates := fatesOfObjects("objects=conf,count retention=Retain", "objects=conf,count retention=Delete:20", "objects=conf,count retention=Delete")
+	fates := fatesOfObjects("objects=conf,count retention=Retain", "objects=conf,count retention=Delete:20",
+		"objects=conf,count retention=Delete")
 	fates.expect(t, map[string][]string{
 		"its member is scaled in":              {"set replicas=1", "settle"},
 		"its member comes back":                {"set replicas=1", "settle", "wait 10s", "settle", "set replicas=2", "settle"},
@@ -24,8 +25,9 @@ func TestTheMatrixOfRetentionIsSo(t *testing.T) {
 		"its template is removed":              {"set objects=count", "settle", "set replicas=1", "settle"},
 		"the set is deleted":                   {"deleteset"},
 		"the set comes again":                  {"deleteset", "look", "newset", "settle"},
-		"`kubectl sts replace --new-claims` gives its member new claims": {"set claims=www volumeClaimUpdate=NewClaims", "settle", "dropclaim www-web-1", "kill web-1", "gone web-1", "settle"},
-		"`kubectl sts reclaim --objects` is told its removed member":     {"set replicas=1", "settle", "dropobject ConfigMap/web-1-conf", "settle"},
+		"`kubectl sts replace --new-claims` gives its member new claims": {
+			"set claims=www volumeClaimUpdate=NewClaims", "settle", "dropclaim www-web-1", "kill web-1", "gone web-1", "settle"},
+		"`kubectl sts reclaim --objects` is told its removed member": {"set replicas=1", "settle", "dropobject ConfigMap/web-1-conf", "settle"},
 	})
 }
 
@@ -37,7 +39,8 @@ func TestTheMatrixOfTheSetsEndIsSo(t *testing.T) {
 		"the set is deleted": gone,
 		"the set is deleted, and its member had been scaled in": slices.Concat([]string{"set replicas=1", "settle"}, gone),
 		"the set is deleted without what belongs to it":         slices.Concat([]string{"orphan web-0 web-1", "orphanrevisions"}, gone),
-		"the set comes again":                                   {"deleteset", "look", "kill web-0 web-1", "gone web-0 web-1", "newset", "look", "gc", "gc", "settle"},
+		"the set comes again": {
+			"deleteset", "look", "kill web-0 web-1", "gone web-0 web-1", "newset", "look", "gc", "gc", "settle"},
 	})
 }
 
@@ -46,13 +49,15 @@ func TestTheMatrixOfTheSetsEndIsSo(t *testing.T) {
 func TestTheMatrixOfClaimsIsSo(t *testing.T) {
 	fates := fatesOfClaims("claims=www", "claims=www scaledAfterSeconds=20", "claims=www whenScaled=Delete")
 	fates.expect(t, map[string][]string{
-		"its member is scaled in":                               {"set replicas=1", "settle"},
-		"its ordinal is reserved":                               {"set reserved=1", "settle"},
-		"its member comes back at once":                         {"set replicas=1", "settle", "set replicas=2", "settle"},
-		"its member comes back when that is done":               {"set replicas=1", "settle", "gc", "wait 20s", "look", "gc", "set replicas=2", "settle"},
-		"its pod is replaced, evicted or lost":                  {"kill web-1", "gone web-1", "settle", "replace web-1", "settle"},
-		"`kubectl sts replace --new-claims` is told its member": {"killclaim www-web-1", "kill web-1", "gone web-1", "dropclaim www-web-1", "settle"},
-		"`kubectl sts reclaim` is told its removed member":      {"set replicas=1", "settle", "dropclaim www-web-1", "settle"},
+		"its member is scaled in":       {"set replicas=1", "settle"},
+		"its ordinal is reserved":       {"set reserved=1", "settle"},
+		"its member comes back at once": {"set replicas=1", "settle", "set replicas=2", "settle"},
+		"its member comes back when that is done": {
+			"set replicas=1", "settle", "gc", "wait 20s", "look", "gc", "set replicas=2", "settle"},
+		"its pod is replaced, evicted or lost": {"kill web-1", "gone web-1", "settle", "replace web-1", "settle"},
+		"`kubectl sts replace --new-claims` is told its member": {
+			"killclaim www-web-1", "kill web-1", "gone web-1", "dropclaim www-web-1", "settle"},
+		"`kubectl sts reclaim` is told its removed member": {"set replicas=1", "settle", "dropclaim www-web-1", "settle"},
 	})
 }
 
@@ -61,7 +66,8 @@ func TestTheMatrixOfClaimsOfTheSetsEndIsSo(t *testing.T) {
 	fates := fatesOfClaims("claims=www", "claims=www whenDeleted=Delete")
 	fates.expect(t, map[string][]string{
 		"the set is deleted": {"deleteset", "look", "kill web-0 web-1", "gone web-0 web-1", "newset", "set replicas=0", "gc", "gc"},
-		"the set is deleted, and its member had been scaled in": {"set replicas=1", "settle", "deleteset", "look", "kill web-0", "gone web-0", "newset", "set replicas=0", "gc", "gc"},
+		"the set is deleted, and its member had been scaled in": {
+			"set replicas=1", "settle", "deleteset", "look", "kill web-0", "gone web-0", "newset", "set replicas=0", "gc", "gc"},
 		"the set comes again": {"deleteset", "look", "kill web-0 web-1", "gone web-0 web-1", "newset", "look", "gc", "gc", "settle"},
 	})
 }

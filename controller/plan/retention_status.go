@@ -48,7 +48,8 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 		if !copied {
 			status, copied = *status.DeepCopy(), true
 		}
-		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name, words.Clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
+		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name,
+			words.Clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
 	}
 	return status
 }
@@ -74,7 +75,8 @@ func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.Statefu
 		if !copied {
 			status.Reclaims, copied = slices.Clone(status.Reclaims), true
 		}
-		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told), words.Clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
+		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told),
+			words.Clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
 	}
 	return status
 }

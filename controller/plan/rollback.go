@@ -53,8 +53,9 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 		}
 	}
 	if p.culprit != nil && p.clock != nil && !f.Now.Before(f.failsAt(p)) {
-		return &reason{v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
-			p.culprit.pod.Name, words.Clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
+		return &reason{
+			v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
+				p.culprit.pod.Name, words.Clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 			f, before := survey(world, reads), survey(world, reads)
 			report(f, decide(f, reads))
 			for _, facts := range []*facts{f, before} { // transforms are compiled when they are needed
-				facts.overrides, facts.supporting.overrides, facts.supporting.templates, facts.supporting.making, facts.supporting.podNamed = nil, nil, nil, nil, nil
+				facts.overrides, facts.supporting.overrides, facts.supporting.templates, facts.supporting.making, facts.supporting.podNamed = nil, nil,
+					nil, nil, nil
 				for place, s := range facts.supporting.places {
 					s.of = identity.Object{}
 					facts.supporting.places[place] = s

@@ -20,9 +20,11 @@ func longestTimes(seconds int32, grace int64) map[string]time.Duration {
 	ready := &corev1.Pod{Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace}, Status: corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now)}}}}
 	set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{MinReadySeconds: seconds, ProgressDeadlineSeconds: &seconds,
-		PersistentVolumeClaimRetentionPolicy: &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: &seconds},
-		UpdateStrategy: v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
-			ReplaceUnreadyAfterSeconds: &seconds, InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &seconds}}}}}
+		PersistentVolumeClaimRetentionPolicy: &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+			WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: &seconds},
+		UpdateStrategy: v1.StatefulSetUpdateStrategy{
+			Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+				ReplaceUnreadyAfterSeconds: &seconds, InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &seconds}}}}}
 	f := survey(World{Set: set, Now: now}, &reader{})
 	drain, _ := f.drainTime()
 	patience, _ := f.patience()
@@ -33,17 +35,19 @@ func longestTimes(seconds int32, grace int64) map[string]time.Duration {
 	asked := request{Since: clock}
 	gate := &v1.DisruptionGate{ConditionType: "example.com/g", TimeoutSeconds: &seconds}
 	closed := ready.DeepCopy()
-	closed.Status.Conditions = append(closed.Status.Conditions, corev1.PodCondition{Type: "example.com/g", Status: corev1.ConditionFalse, LastTransitionTime: clock})
+	closed.Status.Conditions = append(closed.Status.Conditions,
+		corev1.PodCondition{Type: "example.com/g", Status: corev1.ConditionFalse, LastTransitionTime: clock})
 	return map[string]time.Duration{
-		"progressDeadlineSeconds":       f.progressDeadline(),
-		"drainSeconds":                  drain,
-		"replaceUnreadyAfterSeconds":    patience,
-		"scaledAfterSeconds":            reclaim,
-		"minReadySeconds":               available.Sub(now),
-		"bakeSeconds":                   f.bakedAt(bakes).Sub(now),
-		"bakeSeconds and the deadline":  f.failsAt(bakes).Sub(now),
-		"timeoutSeconds":                f.standoffOf(closed, []*v1.DisruptionGate{gate}, asked).until.Sub(now),
-		"terminationGracePeriodSeconds": f.restartedUntil(ready, inPlaceNote{Since: now.UTC().Format(time.RFC3339)}).Sub(now) - f.progressDeadline(),
+		"progressDeadlineSeconds":      f.progressDeadline(),
+		"drainSeconds":                 drain,
+		"replaceUnreadyAfterSeconds":   patience,
+		"scaledAfterSeconds":           reclaim,
+		"minReadySeconds":              available.Sub(now),
+		"bakeSeconds":                  f.bakedAt(bakes).Sub(now),
+		"bakeSeconds and the deadline": f.failsAt(bakes).Sub(now),
+		"timeoutSeconds":               f.standoffOf(closed, []*v1.DisruptionGate{gate}, asked).until.Sub(now),
+		"terminationGracePeriodSeconds": f.restartedUntil(ready,
+			inPlaceNote{Since: now.UTC().Format(time.RFC3339)}).Sub(now) - f.progressDeadline(),
 	}
 }
 

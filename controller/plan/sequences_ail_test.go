@@ -71,7 +71,8 @@ func (s *stage) container(args []string, status corev1.ContainerStatus) {
 	s.changePod(args[0], func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
 		if pod.Status.Phase == corev1.PodRunning {
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: s.now}}}
+			pod.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: s.now}}}
 		}
 	})
 }

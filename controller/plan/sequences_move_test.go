@@ -34,7 +34,8 @@ func (s *stage) move(name string, args []string) bool {
 	case "arrive":
 		s.arrive()
 	case "copystatus":
-		s.set.Status.CurrentRevision, s.set.Status.UpdateRevision, s.set.Status.CollisionCount = s.left.CurrentRevision, s.left.UpdateRevision, s.left.CollisionCount
+		s.set.Status.CurrentRevision, s.set.Status.UpdateRevision, s.set.Status.CollisionCount = s.left.CurrentRevision, s.left.UpdateRevision,
+			s.left.CollisionCount
 	case "letgo":
 		s.letGo(args[0])
 	case "twin":

@@ -65,7 +65,8 @@ func tells(all []v1.StatefulSetCondition, c v1.StatefulSetCondition) bool {
 
 func (s *stage) show() {
 	for _, pod := range slices.SortedFunc(maps.Values(s.pods), byName) {
-		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s%s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod), s.otherService(pod)+asOverridden(pod)+parametersOf(pod))
+		fmt.Fprintf(&s.log, "  pod %s at %s owned by %s%s\n", pod.Name, pod.Labels[identity.RevisionLabel], owners(pod),
+			s.otherService(pod)+asOverridden(pod)+parametersOf(pod))
 	}
 	for _, claim := range slices.SortedFunc(maps.Values(s.claims), byName) {
 		fmt.Fprintf(&s.log, "  claim %s owned by %s\n", claim.Name, owners(claim))

@@ -33,12 +33,13 @@ const separator = "----------\n"
 // Commands: "set key=value..." changes the set; "look" computes and carries out one
 // plan; "settle" lets a willing kubelet work until nothing is left to do; "ready",
 // "unready", "fail", "succeed", "kill" and "gone" happen to the pods named; "wait
-// 10s" lets time pass; "skew 720h" sets the clock of the controller ahead of that of the host; "unprove" removes managed fields; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
-// "replace" asks for the pods named to be replaced, as a forced request does;
-// "hold" and "unhold" set and remove the annotation; "show" prints what is there; move has the
-// commands about sets that come from another group, ail those about pods that do not
-// start, elect those about who leads, decide those about steps, agree those about gates, restartCommand those about updates
-// in place, objectCommand those about objects beside pods, and trouble those that make a run unfair.
+// 10s" lets time pass; "skew 720h" sets the clock of the controller ahead of that of the host;
+// "unprove" removes managed fields; "refuse TEXT: ERROR" makes actions fail; "allow" ends that;
+// "replace" asks for the pods named to be replaced, as a forced request does; "hold" and "unhold" set
+// and remove the annotation; "show" prints what is there; move has the commands about sets that come
+// from another group, ail those about pods that do not start, elect those about who leads, decide
+// those about steps, agree those about gates, restartCommand those about updates in place,
+// objectCommand those about objects beside pods, and trouble those that make a run unfair.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
 	if err != nil || len(files) == 0 {
@@ -168,7 +169,8 @@ func (s *stage) command(name string, args []string) {
 	case "show":
 		s.show()
 	default:
-		if !s.objectCommand(name, args) && !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) && !s.agree(name, args) && !s.restartCommand(name, args) {
+		if !s.objectCommand(name, args) && !s.move(name, args) && !s.ail(name, args) && !s.elect(name, args) && !s.decide(name, args) &&
+			!s.agree(name, args) && !s.restartCommand(name, args) {
 			s.trouble(name, args)
 		}
 	}
@@ -218,12 +220,14 @@ func (s *stage) report(p Plan, done []action.Action, failed []Failure) {
 	s.name(status.CurrentRevision)
 	s.name(status.UpdateRevision)
 	fmt.Fprintf(&s.log, "  status %d pods, %d ready, %d available, %d of current %s, %d of update %s\n", status.Replicas, status.ReadyReplicas,
-		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas, cmp.Or(status.UpdateRevision, "none"))
+		status.AvailableReplicas, status.CurrentReplicas, cmp.Or(status.CurrentRevision, "none"), status.UpdatedReplicas,
+		cmp.Or(status.UpdateRevision, "none"))
 	if rollout := status.Rollout; rollout != nil && rollout.Unblocking != nil {
 		fmt.Fprintf(&s.log, "  replacing member %d out of turn at %s\n", *rollout.Unblocking, rollout.Revision)
 	}
 	if rollout := status.Rollout; rollout != nil && rollout.Step > 0 {
-		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s%s\n", rollout.Revision, rangesText(rollout.Released), rangesText(rollout.Superseded), s.stepText(rollout))
+		fmt.Fprintf(&s.log, "  reached by %s: %s; superseded: %s%s\n", rollout.Revision, rangesText(rollout.Released),
+			rangesText(rollout.Superseded), s.stepText(rollout))
 	}
 	for _, request := range status.Replacements {
 		fmt.Fprintf(&s.log, "  member %d is to be replaced\n", request.Ordinal)

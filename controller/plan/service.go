@@ -21,7 +21,8 @@ func tellService(f *facts, d *draft) verdict {
 		if name := f.Set.Spec.ServiceName; name != "" {
 			next = "get those of Service " + words.Foreign(name) + " then"
 		}
-		d.warn(v1.ReasonOtherServiceName, "members have the DNS names of Service %s until they are recreated, and %s; keep Service %s until then", old, next, old)
+		d.warn(v1.ReasonOtherServiceName, "members have the DNS names of Service %s until they are recreated, and %s; keep Service %s until then",
+			old, next, old)
 		break
 	}
 	return proceed

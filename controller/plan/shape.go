@@ -45,7 +45,8 @@ func (f *facts) mountsRemoved(m member) bool {
 }
 
 func hasClaimTemplate(set *v1.StatefulSet, name string) bool {
-	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool { return template.Name == name })
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates,
+		func(template corev1.PersistentVolumeClaim) bool { return template.Name == name })
 }
 
 func hasVolume(spec *corev1.PodSpec, name string) bool {
@@ -89,7 +90,8 @@ func tellShape(f *facts, d *draft) verdict {
 		d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
 	}
 	if m, found := f.firstKept(f.hasOtherOverride); found {
-		d.warn(v1.ReasonOtherOverride, "members keep the override that they were created with, or have none, until they are recreated, as %s does", f.podName(m))
+		d.warn(v1.ReasonOtherOverride,
+			"members keep the override that they were created with, or have none, until they are recreated, as %s does", f.podName(m))
 	}
 	return proceed
 }

@@ -81,5 +81,6 @@ func (h *host) do(act action.Action) error {
 
 // simulated is the host as actions find it.
 func (h *host) simulated() *Simulated {
-	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Objects: h.objects, Now: h.now, Write: h.write, Trim: (*corev1.Pod).DeepCopy}
+	return &Simulated{Set: h.set, Pods: h.pods, Claims: h.claims, Revisions: h.revisions, Objects: h.objects, Now: h.now, Write: h.write,
+		Trim: (*corev1.Pod).DeepCopy}
 }

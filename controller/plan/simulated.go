@@ -93,7 +93,8 @@ func (s *Simulated) Do(act action.Action) error { //nolint:gocyclo // a case for
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) { pod.OwnerReferences = append(slices.Clip(pod.OwnerReferences), owner) })
 	case action.ReleasePod:
 		return hit(s, s.Pods, a.Pod, func(pod *corev1.Pod) {
-			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
+			pod.OwnerReferences = slices.DeleteFunc(slices.Clone(pod.OwnerReferences),
+				func(ref metav1.OwnerReference) bool { return ref.UID == s.Set.UID })
 		})
 	case action.CreateRevision:
 		return s.createRevision(a.Revision)

@@ -23,14 +23,16 @@ func (s *Simulated) Restart(name string) bool {
 	}
 	pod := *stored
 	pod.Status.ObservedGeneration = pod.Generation
-	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = slices.Clone(pod.Status.ContainerStatuses), slices.Clone(pod.Status.InitContainerStatuses)
+	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = slices.Clone(pod.Status.ContainerStatuses),
+		slices.Clone(pod.Status.InitContainerStatuses)
 	for _, container := range awaited {
 		anew := corev1.ContainerStatus{Name: container, ContainerID: fmt.Sprintf("restarted://%s/%d", container, pod.Generation)}
 		if at := slices.IndexFunc(pod.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container }); at >= 0 {
 			pod.Status.InitContainerStatuses[at] = anew
 			continue
 		}
-		pod.Status.ContainerStatuses = append(slices.DeleteFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container }), anew)
+		pod.Status.ContainerStatuses = append(
+			slices.DeleteFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container }), anew)
 	}
 	s.Pods[name] = &pod
 	return true

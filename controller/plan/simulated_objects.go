@@ -41,7 +41,8 @@ func (s *Simulated) applyObject(a action.ApplyObject) error {
 	key := action.ObjectKey(a.Object)
 	stored := s.Objects[key]
 	if stored == nil || action.Exact(stored) != a.At {
-		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, fmt.Errorf("the host has another %s than %+v", action.ObjectText(a.Object), a.At))
+		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name,
+			fmt.Errorf("the host has another %s than %+v", action.ObjectText(a.Object), a.At))
 	}
 	version, err := s.Write()
 	if err != nil {
@@ -57,7 +58,8 @@ func (s *Simulated) applyObject(a action.ApplyObject) error {
 }
 
 func (s *Simulated) object(made *unstructured.Unstructured, at action.Target, version int) *Object {
-	object := &Object{ObjectMeta: metav1.ObjectMeta{Name: at.Name, UID: at.UID, ResourceVersion: strconv.Itoa(version), Labels: made.GetLabels(), Annotations: made.GetAnnotations()}}
+	object := &Object{ObjectMeta: metav1.ObjectMeta{
+		Name: at.Name, UID: at.UID, ResourceVersion: strconv.Itoa(version), Labels: made.GetLabels(), Annotations: made.GetAnnotations()}}
 	for i := range s.Set.Spec.ObjectTemplates {
 		if template := &s.Set.Spec.ObjectTemplates[i]; template.Name == made.GetLabels()[v1.ObjectTemplateLabel] {
 			object.Outputs = AssumedOutputs(template)

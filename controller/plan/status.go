@@ -99,7 +99,8 @@ func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 		return false // a current revision without a record would be forgotten
 	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
-	return !f.frozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted && status.Replicas == wanted
+	return !f.frozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted &&
+		status.Replicas == wanted
 }
 
 // mayComplete reports whether an update that has a record may become complete: all members are

@@ -18,13 +18,17 @@ func TestStatusWrites(t *testing.T) {
 		script []string
 		writes int
 	}{
-		"a set at rest is never written":                       {[]string{"set replicas=3", "settle", "start counting", "wait 1000"}, 0},
-		"a pod that starts is waited for without a write":      {[]string{"set replicas=1", "look", "look", "start counting", "wait 500"}, 0},
-		"a pod without an image is one write":                  {[]string{"set replicas=1", "look", "look", "start counting", "waiting web-0 db ErrImagePull", "wait 60", "waiting web-0 db ImagePullBackOff", "wait 500"}, 1},
-		"minReadySeconds are two writes":                       {[]string{"set replicas=1 minReadySeconds=100", "look", "look", "start counting", "ready web-0", "wait 300"}, 2},
-		"an exceeded deadline is one write":                    {[]string{"set replicas=1", "look", "look", "start counting", "wait 2000"}, 1},
-		"a held set is never written":                          {[]string{"set replicas=1", "settle", "hold", "look", "start counting", "wait 2000"}, 0},
-		"what the host refuses is one write":                   {[]string{"set replicas=1", "refuse pod web-0: exceeded quota", "start counting", "wait 500"}, 1},
+		"a set at rest is never written":                  {[]string{"set replicas=3", "settle", "start counting", "wait 1000"}, 0},
+		"a pod that starts is waited for without a write": {[]string{"set replicas=1", "look", "look", "start counting", "wait 500"}, 0},
+		"a pod without an image is one write": {[]string{"set replicas=1", "look", "look", "start counting",
+			"waiting web-0 db ErrImagePull", "wait 60", "waiting web-0 db ImagePullBackOff", "wait 500"}, 1},
+		"minReadySeconds are two writes": {
+			[]string{"set replicas=1 minReadySeconds=100", "look", "look", "start counting", "ready web-0", "wait 300"}, 2},
+		"an exceeded deadline is one write": {[]string{"set replicas=1", "look", "look", "start counting", "wait 2000"}, 1},
+		"a held set is never written": {
+			[]string{"set replicas=1", "settle", "hold", "look", "start counting", "wait 2000"}, 0},
+		"what the host refuses is one write": {
+			[]string{"set replicas=1", "refuse pod web-0: exceeded quota", "start counting", "wait 500"}, 1},
 		"each of three members in order are two writes":        {[]string{"set replicas=3", "start counting", "settle"}, 4},
 		"three members at the same time are two writes in all": {[]string{"set replicas=3 policy=Parallel", "start counting", "settle"}, 2},
 	} {

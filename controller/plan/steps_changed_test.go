@@ -22,21 +22,25 @@ func TestStepsAreKnownByTheirContent(t *testing.T) {
 		wantStep, wantPromo int32
 		forgets             bool
 	}{
-		"nothing changes":                        {before: "1/2:manual", now: "1/2:manual", step: 2, promoted: 1, wantStep: 2, wantPromo: 1},
-		"a done step is removed":                 {before: "1/2:manual", now: "2:manual", step: 2, wantStep: 1},
-		"the step that it is at is removed":      {before: "1/2:manual/3", now: "1/3", step: 2, wantStep: 2, forgets: true},
-		"all steps are removed":                  {before: "1/2:manual", now: "none", step: 2, wantStep: 1, forgets: true},
-		"a step is inserted before the present":  {before: "1/3:manual", now: "1/2:manual/3:manual", step: 2, promoted: 1, wantStep: 2, wantPromo: 1, forgets: true},
-		"a step is inserted before all":          {before: "2:manual/3", now: "1:manual/2:manual/3", step: 2, promoted: 1, wantStep: 1, forgets: true},
-		"a step is added after the last":         {before: "1/2", now: "1/2/3:manual", step: 3, wantStep: 3, forgets: true},
-		"a later step changes":                   {before: "1/2/3", now: "1/2/3:manual", step: 2, wantStep: 2},
-		"the present step asks for an approval":  {before: "1/2", now: "1/2:manual", step: 2, wantStep: 2, forgets: true},
-		"the present step bakes for longer":      {before: "1/2:bake=9", now: "1/2:bake=99", step: 2, wantStep: 2, forgets: true},
-		"the present step asks for a condition":  {before: "1/2", now: "1/2:if=ok", step: 2, wantStep: 2, forgets: true},
-		"a done step asks for an approval":       {before: "1/2", now: "1:manual/2", step: 2, wantStep: 1, forgets: true},
-		"an approved step changes":               {before: "1:manual/3", now: "2:manual/3", step: 1, promoted: 1, wantStep: 1, forgets: true},
-		"a later step was approved, too":         {before: "1:manual/2:manual", now: "2:manual", step: 1, promoted: 2, wantStep: 1, wantPromo: 1, forgets: true},
-		"a later step was not approved":          {before: "1:manual/2:manual", now: "2:manual", step: 1, promoted: 1, wantStep: 1, forgets: true},
+		"nothing changes":                   {before: "1/2:manual", now: "1/2:manual", step: 2, promoted: 1, wantStep: 2, wantPromo: 1},
+		"a done step is removed":            {before: "1/2:manual", now: "2:manual", step: 2, wantStep: 1},
+		"the step that it is at is removed": {before: "1/2:manual/3", now: "1/3", step: 2, wantStep: 2, forgets: true},
+		"all steps are removed":             {before: "1/2:manual", now: "none", step: 2, wantStep: 1, forgets: true},
+		"a step is inserted before the present": {
+			before: "1/3:manual", now: "1/2:manual/3:manual", step: 2, promoted: 1, wantStep: 2, wantPromo: 1, forgets: true},
+		"a step is inserted before all": {
+			before: "2:manual/3", now: "1:manual/2:manual/3", step: 2, promoted: 1, wantStep: 1, forgets: true},
+		"a step is added after the last":        {before: "1/2", now: "1/2/3:manual", step: 3, wantStep: 3, forgets: true},
+		"a later step changes":                  {before: "1/2/3", now: "1/2/3:manual", step: 2, wantStep: 2},
+		"the present step asks for an approval": {before: "1/2", now: "1/2:manual", step: 2, wantStep: 2, forgets: true},
+		"the present step bakes for longer":     {before: "1/2:bake=9", now: "1/2:bake=99", step: 2, wantStep: 2, forgets: true},
+		"the present step asks for a condition": {before: "1/2", now: "1/2:if=ok", step: 2, wantStep: 2, forgets: true},
+		"a done step asks for an approval":      {before: "1/2", now: "1:manual/2", step: 2, wantStep: 1, forgets: true},
+		"an approved step changes":              {before: "1:manual/3", now: "2:manual/3", step: 1, promoted: 1, wantStep: 1, forgets: true},
+		"a later step was approved, too": {
+			before: "1:manual/2:manual", now: "2:manual", step: 1, promoted: 2, wantStep: 1, wantPromo: 1, forgets: true},
+		"a later step was not approved": {
+			before: "1:manual/2:manual", now: "2:manual", step: 1, promoted: 1, wantStep: 1, forgets: true},
 		"two steps change places":                {before: "1/2:manual/3", now: "2:manual/1/3", step: 2, wantStep: 1},
 		"nothing is recorded but an approval":    {before: "1:manual", now: "2:manual", step: 0, promoted: 1, wantStep: 0},
 		"an earlier version has kept the record": {before: "none", now: "1/2:manual", step: 2, promoted: 1, wantStep: 2, wantPromo: 1},
@@ -84,7 +88,8 @@ func TestWhenARecordedUpdateMayComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: &c.replicas}}
 			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: c.rolling}
-			f := &facts{World: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, at: progress{inSteps: c.inSteps}}}
+			f := &facts{
+				World: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, at: progress{inSteps: c.inSteps}}}
 			if got := f.mayComplete(&v1.StatefulSetStatus{AvailableReplicas: c.available}); got != c.want {
 				t.Errorf("got %t, want %t", got, c.want)
 			}

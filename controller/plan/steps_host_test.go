@@ -67,7 +67,8 @@ func (s *stage) decide(name string, args []string) bool {
 		s.noteBy(args, v1.UserAction{Action: v1.RestartUserAction})
 		return true
 	}
-	status, is := map[string]corev1.ConditionStatus{"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}[name]
+	status, is := map[string]corev1.ConditionStatus{
+		"true": corev1.ConditionTrue, "false": corev1.ConditionFalse, "unknown": corev1.ConditionUnknown}[name]
 	if is {
 		s.changePod(args[0], func(pod *corev1.Pod) {
 			setCondition(pod, corev1.PodConditionType("example.com/"+args[1]), status, s.now)
@@ -161,7 +162,8 @@ func (s *stage) stepText(r *v1.RolloutStatus) (text string) {
 
 func setCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus, now time.Time) {
 	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == kind })
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Time{Time: now}})
+	pod.Status.Conditions = append(pod.Status.Conditions,
+		corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Time{Time: now}})
 }
 
 // decisionFor is the command by which somebody decides about the update that is under way, nil

@@ -22,12 +22,16 @@ func tellRollout(f *facts, d *draft) verdict {
 	}
 	switch {
 	case f.rollsBack() && f.isRolledBack():
-		d.blocked(v1.ReasonRolledBack, "the update to %s was rolled back: %s; give the set another template, or try it again with kubectl sts rollout restart%s", f.update.name, f.whyRolledBack(), f.unavailableText())
+		d.blocked(v1.ReasonRolledBack,
+			"the update to %s was rolled back: %s; give the set another template, or try it again with kubectl sts rollout restart%s", f.update.name,
+			f.whyRolledBack(), f.unavailableText())
 	case f.paused():
 	case f.rollsBack():
 		d.warn(v1.ReasonRollingBack, "the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.isAborted() && len(r.superseded) > 0:
-		message := fmt.Sprintf("the update to %s was aborted and cannot be rolled back, because %s; give the set another template, or go on with it: %s", f.update.name, f.neverCompleted(), decision.GoOn(f.Set))
+		message := fmt.Sprintf(
+			"the update to %s was aborted and cannot be rolled back, because %s; give the set another template, or go on with it: %s", f.update.name,
+			f.neverCompleted(), decision.GoOn(f.Set))
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
 		d.blocked(v1.ReasonRolloutFailed, "%s", message)
 	case r.at.failure != nil:
@@ -102,9 +106,11 @@ func (f *facts) stepState() (word, text string) {
 	case !p.baked:
 		return v1.ReasonBaking, text + ", baking until " + words.Clock(f.bakedAt(p))
 	case p.unmet != nil:
-		return v1.ReasonWaitingForConditions, fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Foreign(p.unmet.name), p.unmet.m.pod.Name)
+		return v1.ReasonWaitingForConditions,
+			fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Foreign(p.unmet.name), p.unmet.m.pod.Name)
 	case !p.isDone(f.rollout.stored.PromotedStep):
-		return v1.ReasonWaitingForPromotion, fmt.Sprintf("%s, waiting for somebody to promote it: kubectl sts rollout promote --step=%d", text, p.number)
+		return v1.ReasonWaitingForPromotion,
+			fmt.Sprintf("%s, waiting for somebody to promote it: kubectl sts rollout promote --step=%d", text, p.number)
 	default:
 		return v1.ReasonUpdating, text
 	}

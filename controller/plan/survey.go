@@ -104,7 +104,8 @@ type facts struct {
 func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
 	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
-		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesWithin(world.Evaluation, world.Set), claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
+		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesWithin(world.Evaluation, world.Set),
+		claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {
 		f.claims[claim.Name] = claim
 	}

@@ -85,7 +85,8 @@ func (f *facts) reached(m member) bool {
 	case !rolls:
 		return true
 	}
-	if m.pod == nil && f.updateOrder() == nil && len(f.steps()) == 0 && (strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
+	if m.pod == nil && f.updateOrder() == nil && len(f.steps()) == 0 &&
+		(strategy.RollingUpdate == nil || strategy.RollingUpdate.IsExtension()) {
 		rank, _ := f.roster.Rank(m.ordinal)
 		return rank >= f.unreached || f.unblocks(m)
 	}

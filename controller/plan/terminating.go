@@ -48,9 +48,11 @@ func lateEnd(pod *corev1.Pod) string {
 	deadline := words.Clock(pod.DeletionTimestamp.Time)
 	switch {
 	case len(pod.Finalizers) > 0:
-		return fmt.Sprintf("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, deadline, strings.Join(pod.Finalizers, ", "))
+		return fmt.Sprintf("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, deadline,
+			strings.Join(pod.Finalizers, ", "))
 	case pod.Spec.NodeName != "":
-		return fmt.Sprintf("pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+		return fmt.Sprintf(
+			"pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
 			pod.Name, deadline, pod.Spec.NodeName, pod.Spec.NodeName)
 	default:
 		return fmt.Sprintf("pod %s should have been gone by %s", pod.Name, deadline)

@@ -92,7 +92,8 @@ func (f *facts) isReplacedBelowPartition(m member) bool {
 // tellReplaced says which pod is being replaced, why, and at which revision.
 func (f *facts) tellReplaced(d *draft, m member) {
 	goal := f.goal(m).name
-	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Foreign(revisionOf(m.pod)), f.standingOf(m), goal)
+	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Foreign(revisionOf(m.pod)),
+		f.standingOf(m), goal)
 	d.wait("%s: %s; it is replaced at %s", m.pod.Name, f.diagnose(m), goal)
 }
 
@@ -119,7 +120,8 @@ func (f *facts) standingOf(m member) string {
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) || f.goesOnInPlace(m) {
+	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) ||
+		f.goesOnInPlace(m) {
 		return false
 	}
 	at := revisionOf(m.pod)

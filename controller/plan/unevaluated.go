@@ -17,7 +17,8 @@ func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	if !f.Evaluation.Ended() {
 		return false
 	}
-	d.blocked(v1.ReasonRenderFailed, "the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
+	d.blocked(v1.ReasonRenderFailed,
+		"the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
 	if len(creating(d.first)) < len(d.first) {
 		d.first, d.chains, d.aside = nil, nil, nil
 		return true
@@ -45,8 +46,10 @@ func creates(act action.Action) bool {
 	switch act.(type) {
 	case action.CreateMember, action.CreateClaims, action.CreateRevision, action.CreateAnchor, action.CreateObject:
 		return true
-	case action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.RepairPod, action.DeletePod, action.AdoptPod, action.ReleasePod, action.PatchPod, action.SetPodConditions,
-		action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision, action.OwnAnchor, action.SetObjectOwners, action.ApplyObject,
+	case action.SetClaimOwners, action.UpdateClaim, action.MarkClaim, action.DeleteClaim, action.RepairPod, action.DeletePod, action.AdoptPod,
+		action.ReleasePod, action.PatchPod, action.SetPodConditions,
+		action.UpdateInPlace, action.ResizePod, action.EndInPlace, action.RaiseRevision, action.AdoptRevision, action.DeleteRevision,
+		action.OwnAnchor, action.SetObjectOwners, action.ApplyObject,
 		action.MarkObject, action.DeleteObject:
 		return false
 	}

@@ -42,7 +42,8 @@ func NotNext(world World, most int) (due []Due) {
 			continue
 		}
 		word, message := f.whyNot(d, barrier, m)
-		due = append(due, Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
+		due = append(due,
+			Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
 	}
 	return due
 }
@@ -110,7 +111,8 @@ func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, st
 	case how != keep:
 		return "", ""
 	case f.rollout != nil && f.rollout.at.inSteps:
-		return v1.PlanWhyNotStepQuota, fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.at.number, len(f.steps()), f.rollout.at.quota, f.roster.Len())
+		return v1.PlanWhyNotStepQuota,
+			fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.at.number, len(f.steps()), f.rollout.at.quota, f.roster.Len())
 	default:
 		return v1.PlanWhyNotStepQuota, "the update has yet to be recorded"
 	}

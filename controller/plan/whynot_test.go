@@ -18,15 +18,18 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		"of a set that is as it is to be there are none": {script: "set replicas=3; settle"},
 		"an update takes as many as may be unavailable": {
 			script: "set replicas=4 policy=Parallel maxUnavailable=2; settle; set image=nginx:2",
-			want:   []string{"1 Budget: no more than 2 may be unavailable, and 2 are, or are about to be", "0 Budget: no more than 2 may be unavailable, and 2 are, or are about to be"},
+			want: []string{"1 Budget: no more than 2 may be unavailable, and 2 are, or are about to be",
+				"0 Budget: no more than 2 may be unavailable, and 2 are, or are about to be"},
 		},
 		"those below the partition are left alone": {
 			script: "set replicas=2 partition=1; settle; set image=nginx:2",
 			want:   []string{"0 Partition: the update leaves the first 1 ordinals alone (partition)"},
 		},
-		"an update is paused": {script: "set replicas=1 paused=true; settle; set image=nginx:2", want: []string{"0 Paused: the update is paused"}},
+		"an update is paused": {
+			script: "set replicas=1 paused=true; settle; set image=nginx:2", want: []string{"0 Paused: the update is paused"}},
 		"a set is on hold": {
-			script: "set replicas=2; settle; set image=nginx:2; look; hold", want: []string{"0 Held: the set is on hold, or waits for its revisions"},
+			script: "set replicas=2; settle; set image=nginx:2; look; hold",
+			want:   []string{"0 Held: the set is on hold, or waits for its revisions"},
 		},
 		"a strategy leaves it to people": {
 			script: "set replicas=1 strategy=OnDelete; settle; set image=nginx:2",
@@ -34,11 +37,13 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		},
 		"a step reaches no more": {
 			script: "set replicas=3 steps=1/100%; settle; set image=nginx:2; look",
-			want:   []string{"1 StepQuota: step 1/2 of the update reaches 1 of 3 members", "0 StepQuota: step 1/2 of the update reaches 1 of 3 members"},
+			want: []string{
+				"1 StepQuota: step 1/2 of the update reaches 1 of 3 members", "0 StepQuota: step 1/2 of the update reaches 1 of 3 members"},
 		},
 		"an ordered set waits for a member that is not ready": {
 			script: "set replicas=2; settle; unready web-0; set image=nginx:2",
-			want:   []string{"1 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z", "0 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z"},
+			want: []string{"1 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z",
+				"0 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z"},
 		},
 		"the leader is last": {
 			script: "set replicas=2 policy=Parallel maxUnavailable=2 last=role=leader; settle; lead web-1; set image=nginx:2",

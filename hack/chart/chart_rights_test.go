@@ -19,11 +19,14 @@ func TestRightsToObjectsAreSwitchedOn(t *testing.T) {
 		values values
 		want   []string
 	}{
-		"by default":                {},
-		"to delete Services":        {"objectsDelete", values{"services": true}, []string{"statefulset-controller-objects-delete-services"}},
-		"to Secrets":                {"objects", values{"secrets": true}, []string{"statefulset-controller-objects-secrets"}},
-		"to Jobs and, no, to maps":  {"objects", values{"jobs": true, "configmaps": false}, []string{"statefulset-controller-objects-jobs"}},
-		"to all that have a switch": {"objects", values{"configmaps": true, "jobs": true, "secrets": true, "services": true}, []string{"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services"}},
+		"by default":               {},
+		"to delete Services":       {"objectsDelete", values{"services": true}, []string{"statefulset-controller-objects-delete-services"}},
+		"to Secrets":               {"objects", values{"secrets": true}, []string{"statefulset-controller-objects-secrets"}},
+		"to Jobs and, no, to maps": {"objects", values{"jobs": true, "configmaps": false}, []string{"statefulset-controller-objects-jobs"}},
+		"to all that have a switch": {
+			"objects", values{"configmaps": true, "jobs": true, "secrets": true, "services": true},
+			[]string{"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets",
+				"statefulset-controller-objects-services"}},
 	} {
 		given := values{}
 		if tc.values != nil {
@@ -58,9 +61,10 @@ func TestRightsToObjectsAreBoundInNamespaces(t *testing.T) {
 		want   []string
 		flag   string
 	}{
-		"by default":              {want: []string{everywhere}},
-		"with an empty list":      {values: values{"objectNamespaces": []any{}}, want: []string{everywhere}},
-		"in two namespaces":       {values{"objectNamespaces": []any{"shop", "bank"}, "objects": values{"secrets": true}, "objectsDelete": values{"secrets": true}}, []string{"RoleBinding in bank", "RoleBinding in shop"}, "--object-namespaces=shop,bank"},
+		"by default":         {want: []string{everywhere}},
+		"with an empty list": {values: values{"objectNamespaces": []any{}}, want: []string{everywhere}},
+		"in two namespaces": {values{"objectNamespaces": []any{"shop", "bank"}, "objects": values{"secrets": true},
+			"objectsDelete": values{"secrets": true}}, []string{"RoleBinding in bank", "RoleBinding in shop"}, "--object-namespaces=shop,bank"},
 		"in as many as there may": {values{"objectNamespaces": namespaces(50)}, nil, ""},
 	} {
 		var got []string
@@ -113,7 +117,8 @@ func TestSecretsOfTheStoreAreEmptyAndKept(t *testing.T) {
 	}
 	serving := []string{"statefulset-apiserver-ca"}
 	for mode, want := range map[string][]string{
-		"members":  append(serving, "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-peer-ca", "statefulset-apiserver-etcd-server-tls"),
+		"members": append(serving, "statefulset-apiserver-etcd-client-ca", "statefulset-apiserver-etcd-peer-ca",
+			"statefulset-apiserver-etcd-server-tls"),
 		"embedded": serving,
 	} {
 		if got := secrets(values{"store": values{"mode": mode}}); !slices.Equal(got, want) {

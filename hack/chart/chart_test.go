@@ -41,12 +41,14 @@ func TestWhatEachModeRuns(t *testing.T) {
 			kinds: []string{"StatefulSet", "PodDisruptionBudget", "Secret"}, absent: []string{"Namespace", "PersistentVolumeClaim", "Certificate"},
 		},
 		"an embedded store": {
-			values: values{"store": values{"mode": "embedded"}}, replicas: 1, args: []string{"--tls-auto", "--data-dir=/data/etcd"}, mounts: "data tmp",
-			kinds: []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget"},
+			values: values{"store": values{"mode": "embedded"}}, replicas: 1, args: []string{"--tls-auto", "--data-dir=/data/etcd"},
+			mounts: "data tmp",
+			kinds:  []string{"PersistentVolumeClaim"}, absent: []string{"StatefulSet", "PodDisruptionBudget"},
 		},
 		"an etcd that is there already": {
 			values: values{"store": external(), "replicas": 2}, replicas: 2, mounts: "etcd tmp",
-			args:   []string{"--etcd-servers=https://a:2379,https://b:2379", "--etcd-cafile=/etcd/ca.crt", "--etcd-certfile=/etcd/tls.crt", "--etcd-keyfile=/etcd/tls.key"},
+			args: []string{"--etcd-servers=https://a:2379,https://b:2379", "--etcd-cafile=/etcd/ca.crt", "--etcd-certfile=/etcd/tls.crt",
+				"--etcd-keyfile=/etcd/tls.key"},
 			absent: []string{"StatefulSet", "PersistentVolumeClaim"},
 		},
 		"a certificate that is there already": {
@@ -58,19 +60,22 @@ func TestWhatEachModeRuns(t *testing.T) {
 			args: []string{"--tls-cert-file=/tls/tls.crt"}, kinds: []string{"Certificate", "Issuer"},
 		},
 		"a certificate of somebody whom cert-manager knows": {
-			values: values{"tls": values{"mode": "certManager", "issuerRef": values{"kind": "ClusterIssuer", "name": "internal"}}}, replicas: 3, mounts: "tls tmp",
-			kinds: []string{"Certificate"}, absent: []string{"Issuer"},
+			values: values{"tls": values{"mode": "certManager", "issuerRef": values{"kind": "ClusterIssuer", "name": "internal"}}}, replicas: 3,
+			mounts: "tls tmp",
+			kinds:  []string{"Certificate"}, absent: []string{"Issuer"},
 		},
 		"a certificate that is made with the release": {
 			values: values{"tls": values{"mode": "helm"}}, replicas: 3, mounts: "tls tmp",
 			args: []string{"--tls-cert-file=/tls/tls.crt"}, kinds: []string{"Secret"}, absent: []string{"Certificate"},
 		},
 		"copies of the store in a bucket": {
-			values: values{"backup": values{"to": "s3://copies/sets?region=eu-1", "keep": 7, "secret": "bucket"}}, replicas: 3, mounts: "scratch tmp",
-			args: []string{"--backup-to=s3://copies/sets?region=eu-1", "--backup-every=6h", "--backup-keep=7", "--backup-scratch=/scratch"},
+			values: values{"backup": values{"to": "s3://copies/sets?region=eu-1", "keep": 7, "secret": "bucket"}}, replicas: 3,
+			mounts: "scratch tmp",
+			args:   []string{"--backup-to=s3://copies/sets?region=eu-1", "--backup-every=6h", "--backup-keep=7", "--backup-scratch=/scratch"},
 		},
 		"signed copies in a bucket without TLS": {
-			values: values{"backup": values{"to": "s3://copies?endpoint=http://minio:9000", "keySecret": "keys", "insecurePlaintext": true}}, replicas: 3, mounts: "scratch backup-key tmp",
+			values:   values{"backup": values{"to": "s3://copies?endpoint=http://minio:9000", "keySecret": "keys", "insecurePlaintext": true}},
+			replicas: 3, mounts: "scratch backup-key tmp",
 			args: []string{"--backup-key-file=/backup-key/keys", "--backup-insecure-plaintext"},
 		},
 		"copies of the store on a volume": {
@@ -129,30 +134,32 @@ func TestValuesThatAreRefused(t *testing.T) {
 		values values
 		want   string
 	}{
-		"an unknown name":                           {values{"stroe": values{}}, "additional properties 'stroe' not allowed"},
-		"an unknown name further below":             {values{"image": values{"name": "x"}}, "additional properties 'name' not allowed"},
-		"a store that is none":                      {values{"store": values{"mode": "sqlite"}}, "/store/mode"},
-		"an external store without address":         {values{"store": values{"mode": "external", "secret": "x"}}, "/store/servers"},
-		"an external store in the clear":            {values{"store": values{"mode": "external", "secret": "x", "servers": []any{"http://a:2379"}}}, "/store/servers/0"},
+		"an unknown name":                   {values{"stroe": values{}}, "additional properties 'stroe' not allowed"},
+		"an unknown name further below":     {values{"image": values{"name": "x"}}, "additional properties 'name' not allowed"},
+		"a store that is none":              {values{"store": values{"mode": "sqlite"}}, "/store/mode"},
+		"an external store without address": {values{"store": values{"mode": "external", "secret": "x"}}, "/store/servers"},
+		"an external store in the clear": {
+			values{"store": values{"mode": "external", "secret": "x", "servers": []any{"http://a:2379"}}}, "/store/servers/0"},
 		"addresses of a store that is not external": {values{"store": values{"servers": []any{"https://a:2379"}}}, "/store/servers"},
 		"a Secret that nobody reads":                {values{"tls": values{"secret": "x"}}, "/tls/secret"},
 		"a Secret without its authority":            {values{"tls": values{"mode": "existingSecret", "secret": "x"}}, "/tls/caBundle"},
 		"copies to where nobody can":                {values{"backup": values{"to": "ftp://copies"}}, "/backup/to"},
 		"copies to a volume that is not there":      {values{"backup": values{"to": "file:///backups"}}, "/backup/claim"},
 		"a volume on which no copies are":           {values{"backup": values{"claim": "copies"}}, "/backup/claim"},
-		"a Secret of a bucket that is not there":    {values{"backup": values{"to": "file:///backups", "claim": "x", "secret": "y"}}, "/backup/secret"},
-		"no copy that is kept":                      {values{"backup": values{"keep": 0}}, "/backup/keep"},
-		"nobody who serves":                         {values{"replicas": 0}, "/replicas"},
-		"a size without unit":                       {values{"store": values{"size": "16"}}, "/store/size"},
-		"objects of a kind without a switch":        {values{"objects": values{"pods": true}}, "/objects"},
-		"deleted objects of such a kind":            {values{"objectsDelete": values{"pods": true}}, "/objectsDelete"},
-		"a right without a switch":                  {values{"rights": values{"pods": false}}, "/rights"},
-		"objects in a namespace that is none":       {values{"objectNamespaces": []any{"Shop"}}, "/objectNamespaces/0"},
-		"objects in all namespaces, with a star":    {values{"objectNamespaces": []any{"*"}}, "/objectNamespaces/0"},
-		"objects in the server's own namespace":     {values{"objectNamespaces": []any{"shop", "statefulset-system"}}, "/objectNamespaces/1"},
-		"objects twice in a namespace":              {values{"objectNamespaces": []any{"shop", "shop"}}, "/objectNamespaces"},
-		"objects in too many namespaces":            {values{"objectNamespaces": namespaces(51)}, "/objectNamespaces"},
-		"a digest that is none":                     {values{"image": values{"digest": "latest"}}, "/image/digest"},
+		"a Secret of a bucket that is not there": {
+			values{"backup": values{"to": "file:///backups", "claim": "x", "secret": "y"}}, "/backup/secret"},
+		"no copy that is kept":                   {values{"backup": values{"keep": 0}}, "/backup/keep"},
+		"nobody who serves":                      {values{"replicas": 0}, "/replicas"},
+		"a size without unit":                    {values{"store": values{"size": "16"}}, "/store/size"},
+		"objects of a kind without a switch":     {values{"objects": values{"pods": true}}, "/objects"},
+		"deleted objects of such a kind":         {values{"objectsDelete": values{"pods": true}}, "/objectsDelete"},
+		"a right without a switch":               {values{"rights": values{"pods": false}}, "/rights"},
+		"objects in a namespace that is none":    {values{"objectNamespaces": []any{"Shop"}}, "/objectNamespaces/0"},
+		"objects in all namespaces, with a star": {values{"objectNamespaces": []any{"*"}}, "/objectNamespaces/0"},
+		"objects in the server's own namespace":  {values{"objectNamespaces": []any{"shop", "statefulset-system"}}, "/objectNamespaces/1"},
+		"objects twice in a namespace":           {values{"objectNamespaces": []any{"shop", "shop"}}, "/objectNamespaces"},
+		"objects in too many namespaces":         {values{"objectNamespaces": namespaces(51)}, "/objectNamespaces"},
+		"a digest that is none":                  {values{"image": values{"digest": "latest"}}, "/image/digest"},
 	} {
 		if _, err := render(chart, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", sentence, err, tc.want)

@@ -43,8 +43,9 @@ type addition struct {
 }
 
 func additions() []addition {
-	all := []addition{{"reclaim", "# The right of the controller to delete claims of removed members, for sets that ask for it.\n", "reclaim/rbac.yaml",
-		map[string]any{"reclaim": map[string]any{"claims": true}}}}
+	all := []addition{
+		{"reclaim", "# The right of the controller to delete claims of removed members, for sets that ask for it.\n", "reclaim/rbac.yaml",
+			map[string]any{"reclaim": map[string]any{"claims": true}}}}
 	for _, right := range []struct{ value, folder, template, about string }{
 		{"gates", "gates", "rbac-options.yaml", "set conditions of pods, for sets with gates"},
 		{"inPlace", "in-place", "rbac-options.yaml", "resize pods and set their conditions, for sets that are updated in place"},
@@ -53,13 +54,16 @@ func additions() []addition {
 	} {
 		alone := map[string]any{"gates": false, "inPlace": false, "eviction": false, "reads": false}
 		alone[right.value] = true
-		all = append(all, addition{"rights/" + right.folder, "# The right of the server to " + right.about + ". base and ha have it.\n", right.template,
-			map[string]any{"rights": alone}})
+		all = append(all,
+			addition{"rights/" + right.folder, "# The right of the server to " + right.about + ". base and ha have it.\n", right.template,
+				map[string]any{"rights": alone}})
 	}
 	for _, resource := range []string{"configmaps", "jobs", "secrets", "services"} {
-		all = append(all, addition{"objects/" + resource, "# The right of the controller to make " + resource + ", for sets that describe some.\n", "objects/rbac.yaml",
+		all = append(all, addition{
+			"objects/" + resource, "# The right of the controller to make " + resource + ", for sets that describe some.\n", "objects/rbac.yaml",
 			map[string]any{"objects": map[string]any{resource: true}}})
-		all = append(all, addition{"objects-delete/" + resource, "# The right of the controller to delete " + resource + ", for sets that describe some and say when.\n", "objects-delete/rbac.yaml",
+		all = append(all, addition{"objects-delete/" + resource,
+			"# The right of the controller to delete " + resource + ", for sets that describe some and say when.\n", "objects-delete/rbac.yaml",
 			map[string]any{"objectsDelete": map[string]any{resource: true}}})
 	}
 	return all
@@ -95,7 +99,8 @@ func order() []string {
 		"rbac-apiserver.yaml", "rbac-reads.yaml", "rbac-options.yaml", "rbac-controller.yaml", "rbac-store-note.yaml",
 		"rbac-certificates.yaml", "rbac-etcd.yaml",
 		"preflight.yaml", "../" + guard, "rbac-users.yaml", "flowschemas.yaml", "networkpolicy.yaml", "service.yaml",
-		"certificate.yaml", "serving-authority.yaml", "storage.yaml", "etcd.yaml", "poddisruptionbudget.yaml", "deployment.yaml", "apiservice.yaml",
+		"certificate.yaml", "serving-authority.yaml", "storage.yaml", "etcd.yaml", "poddisruptionbudget.yaml", "deployment.yaml",
+		"apiservice.yaml",
 	}
 }
 
@@ -105,7 +110,8 @@ func (k kustomization) write(artifacts string, files map[string]string) error {
 	if err != nil {
 		return err
 	}
-	files["kustomization.yaml"] = k.about + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- " + strings.Join(resources, "\n- ") + "\n"
+	files["kustomization.yaml"] = k.about + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- " +
+		strings.Join(resources, "\n- ") + "\n"
 	old, err := filepath.Glob(filepath.Join(artifacts, k.folder, "*.yaml"))
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", k.folder, err)

@@ -44,7 +44,8 @@ func TestRightsToSecrets(t *testing.T) {
 		want   []string
 	}{
 		"a server that makes its certificate": {values{"store": embedded},
-			[]string{"get secrets statefulset-apiserver-ca", "list secrets statefulset-apiserver-ca", "update secrets statefulset-apiserver-ca", "watch secrets statefulset-apiserver-ca"}},
+			[]string{"get secrets statefulset-apiserver-ca", "list secrets statefulset-apiserver-ca", "update secrets statefulset-apiserver-ca",
+				"watch secrets statefulset-apiserver-ca"}},
 		"a certificate of cert-manager":      {values{"store": embedded, "tls": values{"mode": "certManager"}}, nil},
 		"a certificate that is there":        {values{"store": embedded, "tls": existing()}, nil},
 		"a certificate made with a release":  {values{"store": embedded, "tls": values{"mode": "helm"}}, nil},
@@ -102,8 +103,10 @@ func TestRightsThatCanBeLeftOut(t *testing.T) {
 		"gates":    {"patch pods/status"},
 		"inPlace":  {"patch pods/resize", "patch pods/status"},
 		"eviction": {"create pods/eviction"},
-		"reads": {"get storageclasses", "list limitranges", "list poddisruptionbudgets", "list priorityclasses", "list runtimeclasses", "list serviceaccounts", "list services",
-			"list storageclasses", "watch limitranges", "watch poddisruptionbudgets", "watch priorityclasses", "watch runtimeclasses", "watch serviceaccounts", "watch services", "watch storageclasses"},
+		"reads": {"get storageclasses", "list limitranges", "list poddisruptionbudgets", "list priorityclasses", "list runtimeclasses",
+			"list serviceaccounts", "list services",
+			"list storageclasses", "watch limitranges", "watch poddisruptionbudgets", "watch priorityclasses", "watch runtimeclasses",
+			"watch serviceaccounts", "watch services", "watch storageclasses"},
 	} {
 		left := rightsIn(t, renderObjects(t, values{"rights": values{value: false}}))
 		var lost []string

@@ -66,7 +66,8 @@ func runAll(ctx context.Context, args []string, out io.Writer) error {
 	fs.StringVar(&r.version, "version", "", "`version` of the release, such as v1.2.3")
 	fs.StringVar(&r.registry, "registry", "", "`registry` that users pull the images from, with a path if it has one")
 	fs.StringVar(&r.downloads, "downloads", "", "`URL` below which users get the files")
-	fs.StringVar(&r.signingKey, "signing-key", "", "private `key` of OpenSSH that signs the checksums and the digests of images, or the public one if an agent has the other")
+	fs.StringVar(&r.signingKey, "signing-key", "",
+		"private `key` of OpenSSH that signs the checksums and the digests of images, or the public one if an agent has the other")
 	fs.StringVar(&r.vulndb, "vulndb", defaultVulnDB, "`URL` of the database of vulnerabilities; file:///DIRECTORY is a local copy")
 	fs.BoolVar(&r.unchecked, "unchecked", false, "do not ask for vulnerabilities; the version must end in "+uncheckedSuffix)
 	to := fs.String("out", "dist", "`directory` to write to; what it has is replaced")

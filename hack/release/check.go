@@ -28,7 +28,8 @@ func (r *release) check(ctx context.Context) error {
 	if !versionForm.MatchString(r.version) {
 		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
 	}
-	return errors.Join(r.checkVulnDB(), r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(), r.checkNotes())
+	return errors.Join(r.checkVulnDB(), r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(),
+		r.checkNotes())
 }
 
 func (r *release) checkPlaces() error {
@@ -51,7 +52,8 @@ func (r *release) checkClean(ctx context.Context) error {
 
 // checkTag lets a version be tried out before it is tagged. A tag must not lead elsewhere.
 func (r *release) checkTag(ctx context.Context) error {
-	tagged, err := r.output(ctx, "git", "tag", "--list", r.version, "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)")
+	tagged, err := r.output(ctx, "git", "tag", "--list", r.version,
+		"--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)")
 	if err != nil || tagged == "" {
 		return err
 	}

@@ -39,7 +39,8 @@ func (r *release) put(t *testing.T, file, content string) {
 
 func (r *release) git(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=somebody", "-c", "user.email=somebody@example.org"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "git",
+		append([]string{"-c", "user.name=somebody", "-c", "user.email=somebody@example.org"}, args...)...)
 	cmd.Dir = r.root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, output)
@@ -58,23 +59,29 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		// want is in the message; no error is wanted if it is empty.
 		want string
 	}{
-		"a clean commit is released":                              {func(*testing.T, *release) {}, ""},
-		"so is one that has the tag":                              {func(t *testing.T, r *release) { r.git(t, "tag", r.version) }, ""},
-		"so is one with an annotated tag":                         {func(t *testing.T, r *release) { r.git(t, "tag", "--annotate", "--message", "x", r.version) }, ""},
-		"a candidate may be of what is next":                      {func(_ *testing.T, r *release) { r.version = "v1.2.4-rc.1" }, ""},
-		"a minor version that servers do not take themselves for": {func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, "version/minor.go says that this is a 1.2"},
-		"a version without its letter":                            {func(_ *testing.T, r *release) { r.version = "1.2.3" }, `--version is "1.2.3"`},
-		"a version with a zero before it":                         {func(_ *testing.T, r *release) { r.version = "v1.02.3" }, `--version is "v1.02.3"`},
-		"no registry":                                             {func(_ *testing.T, r *release) { r.registry = "" }, `--registry is ""`},
-		"downloads without encryption":                            {func(_ *testing.T, r *release) { r.downloads = "http://example.org" }, `--downloads is "http://example.org"`},
-		"a file that no commit has":                               {func(t *testing.T, r *release) { r.put(t, "new", "") }, "?? new"},
-		"a file that was changed":                                 {func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
-		"a version of which nothing is told":                      {func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md says nothing below "## [1.2.4]"`},
+		"a clean commit is released": {func(*testing.T, *release) {}, ""},
+		"so is one that has the tag": {func(t *testing.T, r *release) { r.git(t, "tag", r.version) }, ""},
+		"so is one with an annotated tag": {
+			func(t *testing.T, r *release) { r.git(t, "tag", "--annotate", "--message", "x", r.version) }, ""},
+		"a candidate may be of what is next": {func(_ *testing.T, r *release) { r.version = "v1.2.4-rc.1" }, ""},
+		"a minor version that servers do not take themselves for": {
+			func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, "version/minor.go says that this is a 1.2"},
+		"a version without its letter":    {func(_ *testing.T, r *release) { r.version = "1.2.3" }, `--version is "1.2.3"`},
+		"a version with a zero before it": {func(_ *testing.T, r *release) { r.version = "v1.02.3" }, `--version is "v1.02.3"`},
+		"no registry":                     {func(_ *testing.T, r *release) { r.registry = "" }, `--registry is ""`},
+		"downloads without encryption": {
+			func(_ *testing.T, r *release) { r.downloads = "http://example.org" }, `--downloads is "http://example.org"`},
+		"a file that no commit has": {func(t *testing.T, r *release) { r.put(t, "new", "") }, "?? new"},
+		"a file that was changed": {
+			func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
+		"a version of which nothing is told": {
+			func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md says nothing below "## [1.2.4]"`},
 		"another toolchain": {func(t *testing.T, r *release) {
 			r.put(t, "go.mod", "module example.org\n\ngo 1.1\n\ntoolchain go1.1\n")
 			r.commit(t)
 		}, "go.mod names go1.1"},
-		"a tag that leads to an older commit": {func(t *testing.T, r *release) { r.git(t, "tag", r.version); r.put(t, "new", ""); r.commit(t) }, "tag v1.2.3 is of commit"},
+		"a tag that leads to an older commit": {
+			func(t *testing.T, r *release) { r.git(t, "tag", r.version); r.put(t, "new", ""); r.commit(t) }, "tag v1.2.3 is of commit"},
 		"an annotated tag that does so": {func(t *testing.T, r *release) {
 			r.git(t, "tag", "--annotate", "--message", "x", r.version)
 			r.put(t, "new", "")

@@ -13,10 +13,12 @@ import (
 
 func TestAPackageIsTheSameWheneverAndInWhateverOrderItWasPacked(t *testing.T) {
 	created := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	files := []archived{{"package/b.js", 0o644, []byte("b")}, {"package/a.js", 0o644, []byte("a")}, {"META-INF/MANIFEST.MF", 0o644, []byte("Manifest-Version: 1.0\n")}}
+	files := []archived{{"package/b.js", 0o644, []byte("b")}, {"package/a.js", 0o644, []byte("a")},
+		{"META-INF/MANIFEST.MF", 0o644, []byte("Manifest-Version: 1.0\n")}}
 	backward := slices.Clone(files)
 	slices.Reverse(backward)
-	for name, pack := range map[string]func(time.Time, []archived) ([]byte, error){"client.tgz": tarGz, "client.tar.gz": tarGz, "client.jar": jar} {
+	for name, pack := range map[string]func(time.Time, []archived) ([]byte, error){
+		"client.tgz": tarGz, "client.tar.gz": tarGz, "client.jar": jar} {
 		var packed [2][]byte
 		for i, entries := range [][]archived{files, backward} {
 			made, err := pack(created.Add(time.Duration(i)*time.Hour), entries)

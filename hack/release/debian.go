@@ -23,7 +23,8 @@ func debian(leaveOut []string, packages ...string) filesFunc {
 			return nil, fmt.Errorf("making a directory for packages: %w", err)
 		}
 		// Without a user of its own, which could not write into the directory.
-		if err := silently(ctx, archives, "apt-get", append([]string{"download", "--quiet", "-o", "APT::Sandbox::User=root"}, packages...)...); err != nil {
+		if err := silently(ctx, archives, "apt-get",
+			append([]string{"download", "--quiet", "-o", "APT::Sandbox::User=root"}, packages...)...); err != nil {
 			return nil, fmt.Errorf("%w\napt-get update gets the lists of packages", err)
 		}
 		found, err := filepath.Glob(filepath.Join(archives, "*.deb"))
@@ -67,7 +68,8 @@ func silently(ctx context.Context, dir, program string, args ...string) error {
 // container: of the documents of packages, what they say of licences stays.
 func treeOf(tree string, leaveOut []string) (map[string]string, error) {
 	files := map[string]string{}
-	leaveOut = append([]string{"/usr/share/man/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/bug/", "/usr/share/info/", "/usr/share/bash-completion/"}, leaveOut...)
+	leaveOut = append([]string{"/usr/share/man/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/bug/", "/usr/share/info/",
+		"/usr/share/bash-completion/"}, leaveOut...)
 	err := filepath.WalkDir(tree, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -15,7 +15,8 @@ import (
 
 func TestOfPackagesStaysWhatAContainerNeeds(t *testing.T) {
 	tree := t.TempDir()
-	for _, path := range []string{"/usr/bin/tool", "/usr/share/man/man1/tool.1", "/usr/share/doc/tool/copyright", "/usr/share/doc/tool/changelog", "/usr/share/locale/de/tool.mo", "/etc/tool.conf"} {
+	for _, path := range []string{"/usr/bin/tool", "/usr/share/man/man1/tool.1", "/usr/share/doc/tool/copyright",
+		"/usr/share/doc/tool/changelog", "/usr/share/locale/de/tool.mo", "/etc/tool.conf"} {
 		if err := os.MkdirAll(filepath.Dir(tree+path), 0o755); err != nil {
 			t.Fatal(err)
 		}

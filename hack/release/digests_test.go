@@ -64,7 +64,8 @@ func TestTheListOfDigestsIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(content string) error {
-		cmd := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-n", "file", "-f", allowed, "-I", "release@statefulset.dev", "-s", r.path(digestsFile+".sig"))
+		cmd := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-n", "file", "-f", allowed, "-I", "release@statefulset.dev", "-s",
+			r.path(digestsFile+".sig"))
 		cmd.Stdin = strings.NewReader(content)
 		return cmd.Run()
 	}
@@ -79,7 +80,8 @@ func TestTheListOfDigestsIsSigned(t *testing.T) {
 	if !strings.Contains(list, want) {
 		t.Errorf("got %q, want it to have %q", list, want)
 	}
-	if got, err := readDigests(r.path(digestsFile)); err != nil || got[serverImage] != r.digests[serverImage] || got[pluginImage] != r.digests[pluginImage] {
+	if got, err := readDigests(r.path(digestsFile)); err != nil || got[serverImage] != r.digests[serverImage] ||
+		got[pluginImage] != r.digests[pluginImage] {
 		t.Errorf("read again: got %v and error %v, want %v", got, err, r.digests)
 	}
 }

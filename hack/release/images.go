@@ -67,8 +67,10 @@ func images(arch []string) []imageSpec {
 			name: "kubectl", reference: "localhost/kubectl:dev", arch: here, user: nobody, entrypoint: []string{"/bin/kubectl"}, path: "/bin",
 			files: together(pinned("kubernetes", "k8s.io/kubernetes/cmd/kubectl", "/bin/kubectl"), busybox),
 		},
-		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"), entrypoint: []string{"/pause"}},
-		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"}, path: "/bin"},
+		{name: "pause", reference: "localhost/pause:dev", arch: here, user: nobody, files: program("./test/images/pause", "/pause"),
+			entrypoint: []string{"/pause"}},
+		{name: "busybox", reference: "localhost/busybox:dev", arch: here, user: "0:0", files: busybox, entrypoint: []string{"/bin/sh"},
+			path: "/bin"},
 		{
 			name: "agnhost", reference: "localhost/agnhost:dev", arch: here, user: nobody, entrypoint: []string{"/agnhost"}, optional: true,
 			files: pinned("agnhost", "k8s.io/kubernetes/test/images/agnhost", "/agnhost"),

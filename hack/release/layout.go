@@ -86,7 +86,8 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 	for _, to := range slices.Sorted(maps.Keys(files)) {
 		// A link of a package, which leads to another of its files.
 		if target, err := os.Readlink(files[to]); err == nil {
-			entries = append(entries, entry(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(to, "/"), Linkname: target, Mode: 0o777}, nil))
+			entries = append(entries,
+				entry(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(to, "/"), Linkname: target, Mode: 0o777}, nil))
 			continue
 		}
 		content, err := os.ReadFile(files[to])
@@ -102,7 +103,8 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 			continue
 		}
 		for _, command := range applets() {
-			entries = append(entries, entry(tar.Header{Typeflag: tar.TypeSymlink, Name: path.Join("bin", command), Linkname: "busybox", Mode: 0o777}, nil))
+			entries = append(entries,
+				entry(tar.Header{Typeflag: tar.TypeSymlink, Name: path.Join("bin", command), Linkname: "busybox", Mode: 0o777}, nil))
 		}
 	}
 	if err := errors.Join(append(entries, w.Close())...); err != nil {
@@ -113,8 +115,10 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 
 // applets are the commands of busybox that an image has: none that resolves names, which a static program may fail to do.
 func applets() []string {
-	return []string{"cat", "chmod", "cp", "date", "dd", "df", "echo", "env", "false", "grep", "head", "hostname", "id", "ip", "kill", "ls", "mkdir", "mount",
-		"mv", "nc", "printf", "ps", "pwd", "rm", "sed", "seq", "sh", "sleep", "sort", "stat", "sync", "tail", "tar", "test", "top", "touch", "tr", "true", "wc"}
+	return []string{
+		"cat", "chmod", "cp", "date", "dd", "df", "echo", "env", "false", "grep", "head", "hostname", "id", "ip", "kill", "ls", "mkdir", "mount",
+		"mv", "nc", "printf", "ps", "pwd", "rm", "sed", "seq", "sh", "sleep", "sort", "stat", "sync", "tail", "tar", "test", "top", "touch", "tr",
+		"true", "wc"}
 }
 
 // archive writes the index as a tar of an OCI layout, and returns how large it is.

@@ -124,7 +124,8 @@ func thirdParty(ctx context.Context, module, pkg string, on platform) ([]byte, e
 		return nil, fmt.Errorf("%s for %s cannot be given to others:\n%w", pkg, on, err)
 	}
 	var out strings.Builder
-	out.WriteString("This program has parts that others have written. Their licences and notices follow, each below the\nnames of those that it is of.\n")
+	out.WriteString(
+		"This program has parts that others have written. Their licences and notices follow, each below the\nnames of those that it is of.\n")
 	line := strings.Repeat("-", 80)
 	for _, text := range texts {
 		fmt.Fprintf(&out, "\n%s\n%s\n%s\n\n%s\n", line, strings.Join(of[text], "\n"), line, text)

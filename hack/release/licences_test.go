@@ -41,7 +41,8 @@ This program is distributed in the hope that it will be useful, but WITHOUT ANY 
 // linking is a work tree whose programs link one module of somebody else, with these files.
 func linking(t *testing.T, files map[string]string) *release {
 	t.Helper()
-	r := &release{source: source{root: t.TempDir()}, created: time.Unix(0, 0).UTC(), version: "v1.2.3", dir: t.TempDir(), work: t.TempDir(), out: io.Discard}
+	r := &release{source: source{root: t.TempDir()}, created: time.Unix(0, 0).UTC(), version: "v1.2.3", dir: t.TempDir(), work: t.TempDir(),
+		out: io.Discard}
 	all := map[string]string{
 		"go.mod":          "module example.org/ours\n\ngo 1.26\n\nrequire example.org/theirs v1.4.0\n\nreplace example.org/theirs => ./theirs\n",
 		"LICENSE":         "ours",
@@ -70,15 +71,19 @@ func TestLicencesThatAreRefused(t *testing.T) {
 		// want is in the message; no error is wanted if it is empty.
 		want string
 	}{
-		"an allowed licence":                             {map[string]string{"LICENSE": isc}, ""},
-		"an allowed one in the package alone":            {map[string]string{"sub/COPYING.txt": isc}, ""},
-		"two of which one is not allowed":                {map[string]string{"LICENSE": isc, "LICENSE.other": unlicense}, theirs + "LICENSE.other is Unlicense, want one of Apache-2.0, BSD-2-Clause, BSD-3-Clause, ISC, MIT, MPL-2.0"},
-		"two in one file of which one is not allowed":    {map[string]string{"LICENSE": isc + "\n" + gpl}, theirs + "LICENSE is GPL-3.0"},
-		"one of the package that is not allowed":         {map[string]string{"LICENSE": isc, "sub/LICENCE": gpl}, theirs + "sub/LICENCE is GPL-3.0"},
-		"one of a package that is not linked":            {map[string]string{"LICENSE": isc, "tool/LICENSE": gpl}, ""},
-		"one of the documentation":                       {map[string]string{"LICENSE": isc, "LICENSE.docs": gpl}, ""},
-		"a text that nobody knows":                       {map[string]string{"LICENSE": "You may use this on Mondays."}, theirs + "LICENSE is no licence that is known (0 % of it are)"},
-		"an allowed one with conditions that were added": {map[string]string{"LICENSE": isc + strings.Repeat("Nobody may use this to compete with us. ", 40)}, theirs + "LICENSE is no licence that is known"},
+		"an allowed licence":                  {map[string]string{"LICENSE": isc}, ""},
+		"an allowed one in the package alone": {map[string]string{"sub/COPYING.txt": isc}, ""},
+		"two of which one is not allowed": {map[string]string{"LICENSE": isc, "LICENSE.other": unlicense},
+			theirs + "LICENSE.other is Unlicense, want one of Apache-2.0, BSD-2-Clause, BSD-3-Clause, ISC, MIT, MPL-2.0"},
+		"two in one file of which one is not allowed": {map[string]string{"LICENSE": isc + "\n" + gpl}, theirs + "LICENSE is GPL-3.0"},
+		"one of the package that is not allowed": {
+			map[string]string{"LICENSE": isc, "sub/LICENCE": gpl}, theirs + "sub/LICENCE is GPL-3.0"},
+		"one of a package that is not linked": {map[string]string{"LICENSE": isc, "tool/LICENSE": gpl}, ""},
+		"one of the documentation":            {map[string]string{"LICENSE": isc, "LICENSE.docs": gpl}, ""},
+		"a text that nobody knows": {
+			map[string]string{"LICENSE": "You may use this on Mondays."}, theirs + "LICENSE is no licence that is known (0 % of it are)"},
+		"an allowed one with conditions that were added": {map[string]string{
+			"LICENSE": isc + strings.Repeat("Nobody may use this to compete with us. ", 40)}, theirs + "LICENSE is no licence that is known"},
 		"none":                       {nil, theirs + "there is no licence of example.org/theirs/sub"},
 		"a notice without a licence": {map[string]string{"NOTICE": isc}, theirs + "there is no licence of example.org/theirs/sub"},
 		"one of another package":     {map[string]string{"tool/LICENSE": isc}, theirs + "there is no licence of example.org/theirs/sub"},

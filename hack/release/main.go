@@ -45,7 +45,8 @@ func sourceFlags(fs *flag.FlagSet) (from *source, created *string) {
 	from = &source{}
 	fs.StringVar(&from.root, "source", ".", "`directory` of the work tree")
 	fs.StringVar(&from.stamp, "stamp", "", "what the linker is told about the version")
-	created = fs.String("created", "", "the `time` that files say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
+	created = fs.String("created", "",
+		"the `time` that files say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
 	return from, created
 }
 

@@ -45,8 +45,9 @@ func TestTheChartNamesTheReleaseAndItsImages(t *testing.T) {
 	}
 	files := untar(t, r.read(t, "statefulset-apiserver-1.2.3-rc.1.tgz"))
 	for file, want := range map[string][]string{
-		"statefulset-apiserver/Chart.yaml":         {"\nversion: 1.2.3-rc.1\n", "\nappVersion: v1.2.3-rc.1\n"},
-		"statefulset-apiserver/values.yaml":        {"repository: registry.example/team/statefulset-apiserver\n", "repository: registry.example/team/kubectl-sts\n", "\n  digest: " + server + "\n", "\n    digest: " + plugin + "\n"},
+		"statefulset-apiserver/Chart.yaml": {"\nversion: 1.2.3-rc.1\n", "\nappVersion: v1.2.3-rc.1\n"},
+		"statefulset-apiserver/values.yaml": {"repository: registry.example/team/statefulset-apiserver\n",
+			"repository: registry.example/team/kubectl-sts\n", "\n  digest: " + server + "\n", "\n    digest: " + plugin + "\n"},
 		"statefulset-apiserver/values.schema.json": {`"additionalProperties"`},
 	} {
 		for _, words := range want {
@@ -143,8 +144,10 @@ func TestTheBillOfMaterialsHasEveryModule(t *testing.T) {
 			t.Errorf("%s: got version %q, want %q", module.Path, versions[module.Path], module.Version)
 		}
 	}
-	if want := len(built.Deps) + 1; got.BOMFormat != "CycloneDX" || len(got.Components) != want || len(got.Dependencies) != 1 || len(got.Dependencies[0].DependsOn) != want {
-		t.Errorf("got %s with %d components, want CycloneDX with %d: the modules and the standard library", got.BOMFormat, len(got.Components), want)
+	if want := len(built.Deps) + 1; got.BOMFormat != "CycloneDX" || len(got.Components) != want || len(got.Dependencies) != 1 ||
+		len(got.Dependencies[0].DependsOn) != want {
+		t.Errorf("got %s with %d components, want CycloneDX with %d: the modules and the standard library", got.BOMFormat, len(got.Components),
+			want)
 	}
 }
 
@@ -183,7 +186,8 @@ func TestTheChecksumsAreSigned(t *testing.T) {
 	if err := os.WriteFile(keys+"/signers", append([]byte("release@example.org "), public...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	verify := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", keys+"/signers", "-I", "release@example.org", "-n", "file", "-s", r.path(sumsFile+".sig"))
+	verify := exec.CommandContext(t.Context(), "ssh-keygen", "-Y", "verify", "-f", keys+"/signers", "-I", "release@example.org", "-n", "file",
+		"-s", r.path(sumsFile+".sig"))
 	verify.Stdin = bytes.NewReader(r.read(t, sumsFile))
 	if output, err := verify.CombinedOutput(); err != nil {
 		t.Errorf("verifying the signature: %v\n%s", err, output)

@@ -60,7 +60,8 @@ func (r *release) program(ctx context.Context, pkg string, on platform, licence 
 	if err != nil {
 		return err
 	}
-	archive, err := tarGz(r.created, []archived{{"LICENSE", 0o644, licence}, {noticesFile, 0o644, notices}, {filepath.Base(binary), 0o755, content}})
+	archive, err := tarGz(r.created,
+		[]archived{{"LICENSE", 0o644, licence}, {noticesFile, 0o644, notices}, {filepath.Base(binary), 0o755, content}})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ const (
 // checkVulnDB refuses files whose version does not tell whether vulnerabilities were asked for.
 func (r *release) checkVulnDB() error {
 	if suffixed := strings.HasSuffix(r.version, uncheckedSuffix); suffixed != r.unchecked {
-		return fmt.Errorf("--version is %q and --unchecked is %t, want a version that ends in %s exactly when it is unchecked", r.version, r.unchecked, uncheckedSuffix)
+		return fmt.Errorf("--version is %q and --unchecked is %t, want a version that ends in %s exactly when it is unchecked", r.version,
+			r.unchecked, uncheckedSuffix)
 	}
 	if r.unchecked {
 		return nil
@@ -55,7 +56,8 @@ func (r *release) vulnerabilities(ctx context.Context) error {
 func checkModule(ctx context.Context, checker, db, module string, packages ...string) error {
 	if dir, is := strings.CutPrefix(db, "file://"); is { // a directory without an index has no findings
 		if _, err := os.Stat(filepath.Join(dir, "index", "modules.json")); err != nil {
-			return fmt.Errorf("looking for a vulnerability database: %w; VULNDB=file:///DIRECTORY wants a directory with index/modules.json and the rest of a copy of %s", err, defaultVulnDB)
+			return fmt.Errorf(
+				"looking for a vulnerability database: %w; VULNDB=file:///DIRECTORY wants a directory with index/modules.json and the rest of a copy of %s", err, defaultVulnDB)
 		}
 	}
 	cmd := exec.CommandContext(ctx, checker, append([]string{"-db", db}, packages...)...)
@@ -65,7 +67,8 @@ func checkModule(ctx context.Context, checker, db, module string, packages ...st
 		return fmt.Errorf("the programs call what is vulnerable:\n%s", printed)
 	}
 	if err != nil {
-		return fmt.Errorf("asking %s for vulnerabilities: %w; VULNDB=file:///DIRECTORY takes a local copy, and UNCHECKED=1 builds files that are not released:\n%s", db, err, printed)
+		return fmt.Errorf(
+			"asking %s for vulnerabilities: %w; VULNDB=file:///DIRECTORY takes a local copy, and UNCHECKED=1 builds files that are not released:\n%s", db, err, printed)
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ func TestKnownVulnerabilitiesEndARelease(t *testing.T) {
 	dir := t.TempDir()
 	checker := filepath.Join(dir, "govulncheck")
 	tools := ofThisTree(t)
-	if _, err := tools.output(t.Context(), "go", "build", "-modfile=go.tools.mod", "-o", checker, "golang.org/x/vuln/cmd/govulncheck"); err != nil {
+	if _, err := tools.output(t.Context(), "go", "build", "-modfile=go.tools.mod", "-o", checker,
+		"golang.org/x/vuln/cmd/govulncheck"); err != nil {
 		t.Fatal(err)
 	}
 	module := filepath.Join(dir, "module")

@@ -65,7 +65,8 @@ func compareOperations(place string, was, is object, add report) {
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(at(was, "responses"))) {
-		a, b := at(was, "responses", code, "content", "application/json", "schema"), at(is, "responses", code, "content", "application/json", "schema")
+		a, b := at(was, "responses", code, "content", "application/json", "schema"),
+			at(is, "responses", code, "content", "application/json", "schema")
 		if typeOf(a) != typeOf(b) {
 			add(place, "answer %s was %s, is %s", code, typeOf(a), typeOf(b))
 		}
@@ -152,6 +153,7 @@ func unexplained(breaks []string, changelog string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return fmt.Errorf("clients made from the earlier document would break:\n  %s\nTake it back; or say in the first section of %s, in an entry with the word Breaking, which places are meant, as `%s`",
+	return fmt.Errorf(
+		"clients made from the earlier document would break:\n  %s\nTake it back; or say in the first section of %s, in an entry with the word Breaking, which places are meant, as `%s`",
 		strings.Join(left, "\n  "), changelog, strings.SplitN(left[0], ": ", 2)[0])
 }

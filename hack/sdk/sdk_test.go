@@ -83,26 +83,32 @@ func TestABreakIsFoundAndHasToBeSaid(t *testing.T) {
 			f := at(spec(d), "properties", "podManagementPolicy")
 			f["enum"] = append(f["enum"].([]any), "New")
 		}, ""},
-		"a new schema":                 {func(d document) { d.schemas()["New"] = object{} }, ""},
-		"a field that is gone":         {func(d document) { delete(at(spec(d), "properties"), "replicas") }, "StatefulSetSpec.replicas: is gone"},
-		"a field of another type":      {func(d document) { at(spec(d), "properties", "replicas")["type"] = "string" }, "StatefulSetSpec.replicas: was integer int32, is string int32"},
-		"a field that is required now": {func(d document) { spec(d)["required"] = append(spec(d)["required"].([]any), "replicas") }, "StatefulSetSpec.replicas: is required"},
-		"a value that is gone":         {func(d document) { at(spec(d), "properties", "podManagementPolicy")["enum"] = []any{"Parallel"} }, "StatefulSetSpec.podManagementPolicy: value OrderedReady is gone"},
+		"a new schema":         {func(d document) { d.schemas()["New"] = object{} }, ""},
+		"a field that is gone": {func(d document) { delete(at(spec(d), "properties"), "replicas") }, "StatefulSetSpec.replicas: is gone"},
+		"a field of another type": {func(d document) { at(spec(d), "properties", "replicas")["type"] = "string" },
+			"StatefulSetSpec.replicas: was integer int32, is string int32"},
+		"a field that is required now": {
+			func(d document) { spec(d)["required"] = append(spec(d)["required"].([]any), "replicas") }, "StatefulSetSpec.replicas: is required"},
+		"a value that is gone": {func(d document) { at(spec(d), "properties", "podManagementPolicy")["enum"] = []any{"Parallel"} },
+			"StatefulSetSpec.podManagementPolicy: value OrderedReady is gone"},
 		"another type of items": {func(d document) {
 			at(spec(d), "properties", "volumeClaimTemplates")["items"] = object{"type": "string"}
 		}, "StatefulSetSpec.volumeClaimTemplates: was PersistentVolumeClaim, is string"},
-		"a schema that is gone":        {func(d document) { delete(d.schemas(), set) }, "StatefulSetSpec: is gone"},
-		"an operation that is gone":    {func(d document) { delete(at(d.paths(), path), "delete") }, "DELETE " + path + ": is gone"},
-		"an operation of another name": {func(d document) { at(d.paths(), path, "get")["operationId"] = "get" }, "GET " + path + ": operation was readAppsStatefulsetDevV1NamespacedStatefulSet, is get"},
+		"a schema that is gone":     {func(d document) { delete(d.schemas(), set) }, "StatefulSetSpec: is gone"},
+		"an operation that is gone": {func(d document) { delete(at(d.paths(), path), "delete") }, "DELETE " + path + ": is gone"},
+		"an operation of another name": {func(d document) { at(d.paths(), path, "get")["operationId"] = "get" },
+			"GET " + path + ": operation was readAppsStatefulsetDevV1NamespacedStatefulSet, is get"},
 		"a kind of patch that is gone": {func(d document) {
 			delete(at(d.paths(), path, "patch", "requestBody", "content"), "application/json-patch+json")
 		}, "PATCH " + path + ": application/json-patch+json is not taken any more"},
-		"a parameter that is gone": {func(d document) { at(d.paths(), path, "patch")["parameters"] = []any{} }, "PATCH " + path + ": parameter dryRun is gone"},
+		"a parameter that is gone": {
+			func(d document) { at(d.paths(), path, "patch")["parameters"] = []any{} }, "PATCH " + path + ": parameter dryRun is gone"},
 		"an answer of another type": {func(d document) {
 			at(d.paths(), path, "get", "responses", "200", "content", "application/json")["schema"] = object{"type": "string"}
 		}, "GET " + path + ": answer 200 was StatefulSet, is string"},
 		"a new parameter that is required": {func(d document) {
-			at(d.paths(), path, "put")["parameters"] = append(at(d.paths(), path, "put")["parameters"].([]any), object{"name": "new", "required": true})
+			at(d.paths(), path, "put")["parameters"] = append(at(d.paths(), path, "put")["parameters"].([]any),
+				object{"name": "new", "required": true})
 		}, "PUT " + path + ": parameter new is required"},
 	} {
 		after := reading(t)

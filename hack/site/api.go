@@ -63,7 +63,8 @@ func apiPage(file string) (string, error) {
 	slices.Sort(kinds)
 	slices.Sort(parts)
 	var page strings.Builder
-	page.WriteString("# The API apps.statefulset.dev/v1\n\nWritten from [the OpenAPI document](" + "/files/" + document + "){target=\"_self\"}. Types of Kubernetes itself are named, and not repeated.\n")
+	page.WriteString("# The API apps.statefulset.dev/v1\n\nWritten from [the OpenAPI document](" + "/files/" + document +
+		"){target=\"_self\"}. Types of Kubernetes itself are named, and not repeated.\n")
 	doc.writePaths(&page)
 	for _, name := range slices.Concat(kinds, parts) {
 		writeSchema(&page, strings.TrimPrefix(name, ours), doc.Components.Schemas[name])

@@ -14,12 +14,14 @@ import (
 
 // serverPage has all commands of the server.
 func serverPage(dir string) (string, error) {
-	return commandPage(dir, "statefulset-apiserver", "The commands and flags of statefulset-apiserver, as the program tells them.", func(string) bool { return true })
+	return commandPage(dir, "statefulset-apiserver", "The commands and flags of statefulset-apiserver, as the program tells them.",
+		func(string) bool { return true })
 }
 
 // pluginPage has the commands of the plugin that kubectl does not have, or that do more than kubectl's.
 func pluginPage(dir string) (string, error) {
-	extended := []string{"plan", "tree", "doctor", "reclaim", "evaluate", "migrate", "install", "uninstall", "version", "scale", "replace", "delete", "rollout"}
+	extended := []string{
+		"plan", "tree", "doctor", "reclaim", "evaluate", "migrate", "install", "uninstall", "version", "scale", "replace", "delete", "rollout"}
 	text := "The commands that kubectl does not have, and those that do more than kubectl's, as the plugin tells them. All others are kubectl's own, with the same flags: [kubectl](../kubectl.md)."
 	return commandPage(dir, "kubectl-sts", text, func(name string) bool {
 		first, _, _ := strings.Cut(name, "-")

@@ -41,7 +41,8 @@ func metricsPage(root string) (string, error) {
 	}
 	slices.SortFunc(all, func(a, b metric) int { return cmp.Compare(a.name, b.name) })
 	var page strings.Builder
-	page.WriteString("# Metrics\n\nWhat the server has at `/metrics` besides the metrics of Kubernetes' libraries, for requests, etcd, queues and Go. Written from the code.\n\n| metric | kind | labels | |\n|---|---|---|---|\n")
+	page.WriteString(
+		"# Metrics\n\nWhat the server has at `/metrics` besides the metrics of Kubernetes' libraries, for requests, etcd, queues and Go. Written from the code.\n\n| metric | kind | labels | |\n|---|---|---|---|\n")
 	for _, m := range all {
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", m.name, m.kind, m.labels, cell(m.help))
 	}

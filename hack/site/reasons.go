@@ -18,10 +18,12 @@ import (
 // reasonsPage lists conditions, reasons, events and annotations, which are constants of the API.
 func reasonsPage(dir string) (string, error) {
 	var page strings.Builder
-	page.WriteString("# Conditions, reasons, events and annotations\n\nWritten from the constants of the API. How conditions go together is in [the status of a set](../status.md).\n")
+	page.WriteString(
+		"# Conditions, reasons, events and annotations\n\nWritten from the constants of the API. How conditions go together is in [the status of a set](../status.md).\n")
 	for _, part := range []struct{ title, file, prefix, text string }{
 		{"Conditions", "types_status.go", "StatefulSet", ""},
-		{"Reasons and events", "reasons.go", "", "As in apps/v1, events also have the reasons `SuccessfulCreate`, `SuccessfulUpdate`, `SuccessfulDelete`, `FailedCreate`, `FailedUpdate` and `FailedDelete`, each with the object and why."},
+		{"Reasons and events", "reasons.go", "",
+			"As in apps/v1, events also have the reasons `SuccessfulCreate`, `SuccessfulUpdate`, `SuccessfulDelete`, `FailedCreate`, `FailedUpdate` and `FailedDelete`, each with the object and why."},
 		{"Annotations and labels", "annotations.go", "", ""},
 	} {
 		groups, err := constants(filepath.Join(dir, part.file), part.prefix)

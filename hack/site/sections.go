@@ -32,12 +32,20 @@ type chapter struct {
 
 func chapters() []chapter {
 	return []chapter{
-		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout", "tutorials/lost-disk", "tutorials/lost-store"}},
-		{"Guides", []string{"rollouts", "update-order", "in-place", "scaling", "claims", "identity", "supporting-objects", "generated-secrets", "overrides", "disruption", "deletion", "migrate", "kubectl", "gitops", "clients", "clients/go", "clients/typescript", "clients/python", "clients/java"}},
-		{"Examples", []string{"examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper", "examples/galera", "examples/mongodb", "examples/cassandra", "examples/spark"}},
-		{"Operations", []string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
-		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver", "reference/metrics", "semantics", "comparison", "neighbours", "architecture"}},
-		{"Project", []string{"change", "policy/versions", "policy/deprecation", "policy/releases", "policy/api", "policy/planner-rule", "project/changelog", "project/release", "project/contributing", "project/security", "project/cluster"}},
+		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout", "tutorials/lost-disk",
+			"tutorials/lost-store"}},
+		{"Guides", []string{
+			"rollouts", "update-order", "in-place", "scaling", "claims", "identity", "supporting-objects", "generated-secrets", "overrides",
+			"disruption", "deletion", "migrate", "kubectl", "gitops", "clients", "clients/go", "clients/typescript", "clients/python",
+			"clients/java"}},
+		{"Examples", []string{"examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper",
+			"examples/galera", "examples/mongodb", "examples/cassandra", "examples/spark"}},
+		{"Operations",
+			[]string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
+		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver",
+			"reference/metrics", "semantics", "comparison", "neighbours", "architecture"}},
+		{"Project", []string{"change", "policy/versions", "policy/deprecation", "policy/releases", "policy/api", "policy/planner-rule",
+			"project/changelog", "project/release", "project/contributing", "project/security", "project/cluster"}},
 	}
 }
 
@@ -45,8 +53,10 @@ func chapters() []chapter {
 func names() map[string]string {
 	return map[string]string{
 		"index": "Start here", "clients": "Clients and schemas", "clients/go": "Client for Go", "clients/typescript": "Client for TypeScript",
-		"clients/python": "Client for Python", "clients/java": "Client for Java", "project/cluster": "The local cluster", "comparison": "Comparison",
-		"semantics": "Semantics", "migrate": "Moving sets", "hosts": "Host clusters", "backup": "Backup and restore", "project/security": "Reporting a vulnerability",
+		"clients/python": "Client for Python", "clients/java": "Client for Java", "project/cluster": "The local cluster",
+		"comparison": "Comparison",
+		"semantics":  "Semantics", "migrate": "Moving sets", "hosts": "Host clusters", "backup": "Backup and restore",
+		"project/security": "Reporting a vulnerability",
 	}
 }
 

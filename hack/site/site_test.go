@@ -15,7 +15,8 @@ const root = "../.."
 // TestTheSiteIsComplete makes all pages, with those of two commands in the place of all.
 func TestTheSiteIsComplete(t *testing.T) {
 	commands, out := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"statefulset-apiserver": "## statefulset-apiserver\n", "kubectl-sts": "## kubectl sts\n", "kubectl-sts-plan": "## kubectl sts plan\n", "kubectl-sts-label": "## kubectl sts label\n"} {
+	for name, text := range map[string]string{"statefulset-apiserver": "## statefulset-apiserver\n", "kubectl-sts": "## kubectl sts\n",
+		"kubectl-sts-plan": "## kubectl sts plan\n", "kubectl-sts-label": "## kubectl sts label\n"} {
 		if err := os.WriteFile(filepath.Join(commands, name+".md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -24,12 +25,17 @@ func TestTheSiteIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for page, wants := range map[string][]string{
-		"index.md":                      {"](./rollouts.md)", "](./adr/index.md)", "](/files/artifacts/examples/web.yaml)"},
-		"claims.md":                     {"](./update-order.md)", "](/files/artifacts/examples/claims.yaml)"},
-		"policy/planner-rule.md":        {"](../architecture.md#the-life-of-a-sync)", "](/files/controller/plan/rate.go.txt)"},
-		"reference/api.md":              {"## StatefulSetSpec\n", "| `scaleStrategy` | [StatefulSetScaleStrategy](#statefulsetscalestrategy) | ", "`/apis/apps.statefulset.dev/v1/namespaces/{namespace}/statefulsets/{name}/plan` | get, post |"},
-		"reference/metrics.md":          {"| `statefulset_controller_objects` | gauge | `kind`, `state` | ", "| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ", "| `statefulset_apiserver_backups_total` | counter | `result` |"},
-		"reference/conditions.md":       {"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
+		"index.md":               {"](./rollouts.md)", "](./adr/index.md)", "](/files/artifacts/examples/web.yaml)"},
+		"claims.md":              {"](./update-order.md)", "](/files/artifacts/examples/claims.yaml)"},
+		"policy/planner-rule.md": {"](../architecture.md#the-life-of-a-sync)", "](/files/controller/plan/rate.go.txt)"},
+		"reference/api.md": {"## StatefulSetSpec\n", "| `scaleStrategy` | [StatefulSetScaleStrategy](#statefulsetscalestrategy) | ",
+			"`/apis/apps.statefulset.dev/v1/namespaces/{namespace}/statefulsets/{name}/plan` | get, post |"},
+		"reference/metrics.md": {
+			"| `statefulset_controller_objects` | gauge | `kind`, `state` | ",
+			"| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ",
+			"| `statefulset_apiserver_backups_total` | counter | `result` |"},
+		"reference/conditions.md": {
+			"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
 		"reference/kubectl-sts.md":      {"## kubectl sts plan"},
 		"public/files/LICENSE.txt":      {"Apache License"},
 		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/0013-tests"`},
@@ -55,11 +61,13 @@ func TestTheSiteIsComplete(t *testing.T) {
 }
 
 func TestTurned(t *testing.T) {
-	s := site{root: root, out: t.TempDir(), pages: map[string]string{"README.md": "index.md", "docs/claims.md": "claims.md", "docs/adr/README.md": "adr/index.md"}}
+	s := site{root: root, out: t.TempDir(),
+		pages: map[string]string{"README.md": "index.md", "docs/claims.md": "claims.md", "docs/adr/README.md": "adr/index.md"}}
 	for sentence, c := range map[string]struct{ content, want, fails string }{
-		"a page":                  {content: "[a](claims.md#growth), [b](../README.md)", want: "[a](./claims.md#growth), [b](./index.md)"},
-		"a site":                  {content: "[a](https://example.test) and [b](#here)", want: "[a](https://example.test) and [b](#here)"},
-		"a file":                  {content: "[a](../artifacts/examples/web.yaml)", want: `[a](/files/artifacts/examples/web.yaml){target="_self"}`},
+		"a page": {content: "[a](claims.md#growth), [b](../README.md)", want: "[a](./claims.md#growth), [b](./index.md)"},
+		"a site": {content: "[a](https://example.test) and [b](#here)", want: "[a](https://example.test) and [b](#here)"},
+		"a file": {
+			content: "[a](../artifacts/examples/web.yaml)", want: `[a](/files/artifacts/examples/web.yaml){target="_self"}`},
 		"a file of code":          {content: "[a](../go.mod)", want: `[a](/files/go.mod.txt){target="_self"}`},
 		"a directory":             {content: "see [artifacts](../artifacts)", want: `see [artifacts](/files/artifacts.txt){target="_self"}`},
 		"a text of two lines":     {content: "[a\nb](claims.md)", want: "[a\nb](./claims.md)"},
@@ -85,7 +93,8 @@ func TestTurned(t *testing.T) {
 
 func TestAMetricWithoutANameIsAnError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(file, []byte("package a\n\nvar x = metrics.NewGauge(&metrics.GaugeOpts{Name: name(), Help: \"h\"})\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("package a\n\nvar x = metrics.NewGauge(&metrics.GaugeOpts{Name: name(), Help: \"h\"})\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := metricsOf(file); err == nil {

@@ -30,7 +30,8 @@ func TestConditionsArePutIntoAStatus(t *testing.T) {
 			of(v1.StatefulSetReady, corev1.ConditionTrue, "New", now), of(v1.StatefulSetStalled, corev1.ConditionFalse, "New", now)}},
 		"one that is not given stays, and so do those of others": {
 			[]v1.StatefulSetCondition{foreign, of(v1.StatefulSetAvailable, corev1.ConditionTrue, "Old", earlier)}, Conditions{Ready: ready},
-			[]v1.StatefulSetCondition{foreign, of(v1.StatefulSetAvailable, corev1.ConditionTrue, "Old", earlier), of(v1.StatefulSetReady, corev1.ConditionTrue, "New", now)}},
+			[]v1.StatefulSetCondition{
+				foreign, of(v1.StatefulSetAvailable, corev1.ConditionTrue, "Old", earlier), of(v1.StatefulSetReady, corev1.ConditionTrue, "New", now)}},
 		"the same status keeps its time": {
 			[]v1.StatefulSetCondition{of(v1.StatefulSetReady, corev1.ConditionTrue, "Old", earlier)}, Conditions{Ready: ready},
 			[]v1.StatefulSetCondition{of(v1.StatefulSetReady, corev1.ConditionTrue, "New", earlier)}},

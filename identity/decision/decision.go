@@ -82,10 +82,12 @@ func late(set *v1.StatefulSet, decision *v1.StatefulSetRollout) error {
 		return errors.New("the set is being deleted")
 	}
 	if strategy := set.Spec.UpdateStrategy.Type; strategy != v1.RollingUpdateStatefulSetStrategyType {
-		return fmt.Errorf("the update strategy is %s: only updates of the strategy %s are promoted and aborted", strategy, v1.RollingUpdateStatefulSetStrategyType)
+		return fmt.Errorf("the update strategy is %s: only updates of the strategy %s are promoted and aborted", strategy,
+			v1.RollingUpdateStatefulSetStrategyType)
 	}
 	if status.ObservedGeneration != set.Generation {
-		return fmt.Errorf("the controller has not yet seen generation %d of the set, it has seen %d: look again at what the update is", set.Generation, status.ObservedGeneration)
+		return fmt.Errorf("the controller has not yet seen generation %d of the set, it has seen %d: look again at what the update is",
+			set.Generation, status.ObservedGeneration)
 	}
 	if status.UpdateRevision != decision.Revision {
 		return fmt.Errorf("the decision is about the update to %s, and the present one is to %s", decision.Revision, status.UpdateRevision)
@@ -95,7 +97,8 @@ func late(set *v1.StatefulSet, decision *v1.StatefulSetRollout) error {
 	}
 	rollout := recordOf(set)
 	if (rollout.Aborted || rollout.Rollback) && len(rollout.Superseded) == 0 {
-		return fmt.Errorf("the update to %s is rolled back already; give the set another template, or kubectl sts rollout restart", decision.Revision)
+		return fmt.Errorf("the update to %s is rolled back already; give the set another template, or kubectl sts rollout restart",
+			decision.Revision)
 	}
 	return nil
 }
@@ -131,9 +134,13 @@ func abort(set *v1.StatefulSet, rollout *v1.RolloutStatus, strays []v1.OrdinalRa
 		rollout.Aborted = true
 		return nil
 	case rollout.Aborted:
-		return fmt.Errorf("the update is aborted already, and %s, so it cannot be rolled back; give the set another template, or go on with it: %s", text, GoOn(set))
+		return fmt.Errorf(
+			"the update is aborted already, and %s, so it cannot be rolled back; give the set another template, or go on with it: %s", text,
+			GoOn(set))
 	default:
-		return fmt.Errorf("%s, so the update cannot be rolled back; give the set another template, or stop the update where it is: kubectl sts rollout pause", text)
+		return fmt.Errorf(
+			"%s, so the update cannot be rolled back; give the set another template, or stop the update where it is: kubectl sts rollout pause",
+			text)
 	}
 }
 

@@ -52,41 +52,60 @@ func TestWhatGrowsIsRefusedBeforeItIsMade(t *testing.T) {
 	const quarter = `[BIG].map(x, x.replace("", "aaaaaaaaaaaa"))`       // of a text that is as long as may be, and more
 	const whole = `[BIG].map(x, x + x + x + x + x + x + x + x + x + x)` // 40 KiB
 	for sentence, test := range map[string]struct{ expression, want string }{
-		"a text put between all bytes of itself":      {`[BIG].map(x, x.replace("", "aaaaaaaaaaaaaaaaaaaa")).map(z, z.replace("", z))[0]`, "would create a text of 86036 bytes"},
-		"a long text put between its own bytes":       {quarter + `.map(z, z.replace("", z))[0]`, "would create a text of"},
-		"an expression that replaces between bytes":   {`[BIG].map(x, regex.replace(x, "", x))[0]`, "would create a text of"},
-		"a group that is repeated":                    {`[BIG].map(x, x + x + x + x).map(x, regex.replace(x, "(x{40})", "\\1\\1\\1\\1\\1"))[0]`, "would create a text of"},
-		"the bytes of a text joined by it":            {`[BIG].map(x, x.split("").join(x))[0]`, "would create a text of"},
-		"an empty target":                             {`regex.replace("", "", BIG).replace("", BIG) + [BIG].map(x, x.replace("", x))[0]`, "would create a text of"},
-		"texts that are added":                        {whole + `.map(x, x + x)[0]`, "would create a text of 81920 bytes"},
-		"texts that are formatted":                    {whole + `.map(x, "%s%s".format([x, x]))[0]`, "would create a text of"},
-		"a text in hexadecimal":                       {whole + `.map(x, "%x".format([x]))[0]`, "would create a text of 81922 bytes"},
-		"a text as base64":                            {`[BIG].map(x, x.replace("", "aaaaaaaaaaaa")).map(x, base64.encode(bytes(x)))[0]`, "would create a text of 71016 bytes"},
-		"a text in quotes":                            {`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, strings.quote(x))[0]`, "would create a text of"},
-		"a text as JSON":                              {`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, json.encode(x))[0]`, "would create a text of"},
-		"a list in a list in a list, as JSON":         {`[BIG]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, json.encode(x))[0]`, "would create a text of"},
-		"a list in a list in a list, compared":        {`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, x == x)[0])`, "compares and searches more than"},
-		"a list in a list in a list, sought":          {`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, x in [x])[0])`, "compares and searches more than"},
-		"a list in a list in a list, flattened":       {`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.flatten(20).size())`, "would create a list of"},
-		"a regular expression that is a value":        {`string([1,1].map(i, [P].map(p, "".matches(p))).size())`, "1:42: the regular expression must be a literal text"},
-		"a regular expression that is put together":   {`string("".matches("a" + "b"))`, "the regular expression must be a literal text"},
-		"a regular expression that is a member's":     {`regex.replace(IDENTITY, IDENTITY, "")`, "the regular expression must be a literal text"},
-		"a long regular expression":                   {`string("".matches("(a{1000}){1000}"))`, "is no regular expression: error parsing regexp: invalid repeat count: `{1000}`"},
-		"a regular expression with a long program":    {`string("".matches("a{1000}b{1000}"))`, `regular expression "a{1000}b{1000}" needs more than 1000 instructions`},
-		"a regular expression of many classes":        {`string("".matches("[\\pL\\pN]{30}"))`, "needs more than 1000 instructions"},
-		"a regular expression of many groups":         {`string("".matches("()()()()()()()()()()"))`, "has 10 groups, at most 9 are allowed"},
-		"a regular expression and a long text, often": {`string([BIG].map(x, lists.range(90).map(i, x.matches("^(x?){100}y$")))[0].size())`, "compares and searches more than"},
-		"all matches in a long text":                  {whole + `.map(x, regex.extractAll(x, "x").size())[0] == 1 ? "a" : "b"`, "a text of 40960 bytes is too long to find all matches"},
-		"a macro that repeats what it stands behind":  {"string(optional.of(1)" + strings.Repeat(".optMap(x,x)", 14) + ".value())", "has more than 10000 parts when its macros are expanded"},
-		"another one that does":                       {"string(optional.of(1)" + strings.Repeat(".optFlatMap(x,optional.of(x))", 14) + ".value())", "has more than 10000 parts when its macros are expanded"},
-		"types that double with every level":          {"string([1]" + strings.Repeat(".map(a,{a:a})", 16) + ".size())", "has 16 maps with computed keys, at most 8 are allowed"},
-		"a message":                                   {"google.protobuf.StringValue{value: IDENTITY}", "messages cannot be created"},
+		"a text put between all bytes of itself": {
+			`[BIG].map(x, x.replace("", "aaaaaaaaaaaaaaaaaaaa")).map(z, z.replace("", z))[0]`, "would create a text of 86036 bytes"},
+		"a long text put between its own bytes":     {quarter + `.map(z, z.replace("", z))[0]`, "would create a text of"},
+		"an expression that replaces between bytes": {`[BIG].map(x, regex.replace(x, "", x))[0]`, "would create a text of"},
+		"a group that is repeated": {
+			`[BIG].map(x, x + x + x + x).map(x, regex.replace(x, "(x{40})", "\\1\\1\\1\\1\\1"))[0]`, "would create a text of"},
+		"the bytes of a text joined by it": {`[BIG].map(x, x.split("").join(x))[0]`, "would create a text of"},
+		"an empty target": {
+			`regex.replace("", "", BIG).replace("", BIG) + [BIG].map(x, x.replace("", x))[0]`, "would create a text of"},
+		"texts that are added":     {whole + `.map(x, x + x)[0]`, "would create a text of 81920 bytes"},
+		"texts that are formatted": {whole + `.map(x, "%s%s".format([x, x]))[0]`, "would create a text of"},
+		"a text in hexadecimal":    {whole + `.map(x, "%x".format([x]))[0]`, "would create a text of 81922 bytes"},
+		"a text as base64": {
+			`[BIG].map(x, x.replace("", "aaaaaaaaaaaa")).map(x, base64.encode(bytes(x)))[0]`, "would create a text of 71016 bytes"},
+		"a text in quotes": {
+			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, strings.quote(x))[0]`, "would create a text of"},
+		"a text as JSON": {
+			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, json.encode(x))[0]`, "would create a text of"},
+		"a list in a list in a list, as JSON": {
+			`[BIG]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, json.encode(x))[0]`, "would create a text of"},
+		"a list in a list in a list, compared": {
+			`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, x == x)[0])`, "compares and searches more than"},
+		"a list in a list in a list, sought": {
+			`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, x in [x])[0])`, "compares and searches more than"},
+		"a list in a list in a list, flattened": {
+			`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.flatten(20).size())`, "would create a list of"},
+		"a regular expression that is a value": {
+			`string([1,1].map(i, [P].map(p, "".matches(p))).size())`, "1:42: the regular expression must be a literal text"},
+		"a regular expression that is put together": {`string("".matches("a" + "b"))`, "the regular expression must be a literal text"},
+		"a regular expression that is a member's":   {`regex.replace(IDENTITY, IDENTITY, "")`, "the regular expression must be a literal text"},
+		"a long regular expression": {
+			`string("".matches("(a{1000}){1000}"))`, "is no regular expression: error parsing regexp: invalid repeat count: `{1000}`"},
+		"a regular expression with a long program": {
+			`string("".matches("a{1000}b{1000}"))`, `regular expression "a{1000}b{1000}" needs more than 1000 instructions`},
+		"a regular expression of many classes": {`string("".matches("[\\pL\\pN]{30}"))`, "needs more than 1000 instructions"},
+		"a regular expression of many groups":  {`string("".matches("()()()()()()()()()()"))`, "has 10 groups, at most 9 are allowed"},
+		"a regular expression and a long text, often": {
+			`string([BIG].map(x, lists.range(90).map(i, x.matches("^(x?){100}y$")))[0].size())`, "compares and searches more than"},
+		"all matches in a long text": {
+			whole + `.map(x, regex.extractAll(x, "x").size())[0] == 1 ? "a" : "b"`, "a text of 40960 bytes is too long to find all matches"},
+		"a macro that repeats what it stands behind": {
+			"string(optional.of(1)" + strings.Repeat(".optMap(x,x)", 14) + ".value())", "has more than 10000 parts when its macros are expanded"},
+		"another one that does": {"string(optional.of(1)" + strings.Repeat(".optFlatMap(x,optional.of(x))", 14) + ".value())",
+			"has more than 10000 parts when its macros are expanded"},
+		"types that double with every level": {
+			"string([1]" + strings.Repeat(".map(a,{a:a})", 16) + ".size())", "has 16 maps with computed keys, at most 8 are allowed"},
+		"a message": {"google.protobuf.StringValue{value: IDENTITY}", "messages cannot be created"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var value string
 			var wrong *Error
 			took := allocated(func() { value, wrong = rendering(transforming(test.expression, values)) })
-			if wrong == nil || !strings.Contains(wrong.Detail, test.want) || !strings.HasPrefix(wrong.In, "identity.transforms[0]") || wrong.Field != "expression" {
+			if wrong == nil || !strings.Contains(wrong.Detail, test.want) || !strings.HasPrefix(wrong.In, "identity.transforms[0]") ||
+				wrong.Field != "expression" {
 				t.Errorf("got %d bytes, error %v, want error %q of the expression", len(value), wrong, test.want)
 			}
 			if took > mostAllocated {
@@ -184,7 +203,8 @@ func TestALargeObjectCostsAnOutputLittle(t *testing.T) {
 	for i := range 24 {
 		data[fmt.Sprint(i)] = strings.Repeat("x", 60<<10)
 	}
-	for _, expression := range []string{`string(object.data == object.data)`, `object.data["0"]`, `string(object.data["0"].matches("^(x?){100}y$"))`, `string(object.data["1"].split("").size())`} {
+	for _, expression := range []string{`string(object.data == object.data)`, `object.data["0"]`,
+		`string(object.data["0"].matches("^(x?){100}y$"))`, `string(object.data["1"].split("").size())`} {
 		o, wrong := NewObject(Source{Name: "db"}, objectWith(expression), "t")
 		if wrong != nil || len(o.Check()) > 0 {
 			t.Fatal(expression, wrong, o.Check())
@@ -202,12 +222,15 @@ func TestAnAccountIsUsedUp(t *testing.T) {
 		most int
 		want string
 	}{
-		"texts":             {func(a *account) error { return a.text(mostValue) }, 64, "creates more than 4194304 bytes of texts and lists"},
-		"lists":             {func(a *account) error { return a.list(1023) }, 256, "creates more than 4194304 bytes of texts and lists"},
-		"time":              {func(a *account) error { return a.work(1 << 20) }, 16, "compares and searches more than 16777216 bytes"},
-		"a text, too long":  {func(a *account) error { return a.text(mostValue + 1) }, 0, "would create a text of 65537 bytes, at most 65536 are allowed"},
-		"a list, too long":  {func(a *account) error { return a.list(mostValue + 1) }, 0, "would create a list of 65537 entries, at most 65536 are allowed"},
-		"more than an int":  {func(a *account) error { return a.work(product(math.MaxInt, 3)) }, 0, "compares and searches more than 16777216 bytes"},
+		"texts": {func(a *account) error { return a.text(mostValue) }, 64, "creates more than 4194304 bytes of texts and lists"},
+		"lists": {func(a *account) error { return a.list(1023) }, 256, "creates more than 4194304 bytes of texts and lists"},
+		"time":  {func(a *account) error { return a.work(1 << 20) }, 16, "compares and searches more than 16777216 bytes"},
+		"a text, too long": {
+			func(a *account) error { return a.text(mostValue + 1) }, 0, "would create a text of 65537 bytes, at most 65536 are allowed"},
+		"a list, too long": {
+			func(a *account) error { return a.list(mostValue + 1) }, 0, "would create a list of 65537 entries, at most 65536 are allowed"},
+		"more than an int": {
+			func(a *account) error { return a.work(product(math.MaxInt, 3)) }, 0, "compares and searches more than 16777216 bytes"},
 		"all of it at once": {func(a *account) error { return a.work(mostSteps) }, 1, "compares and searches more than 16777216 bytes"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

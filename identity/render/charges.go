@@ -46,12 +46,15 @@ var charges = sync.OnceValue(func() map[string]func(a *account, args []ref.Val) 
 // constants are the functions that cost the same, and give as little, whatever they are given.
 func constants() []string {
 	return []string{
-		operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.NotStrictlyFalse, "__not_strictly_false__",
+		operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.NotStrictlyFalse,
+		"__not_strictly_false__",
 		operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo, operators.Negate,
 		operators.Index, operators.OptIndex, operators.OptSelect,
 		"dyn", "type", "first", "last", "hasValue", "value", "or", "orValue", "optional.none", "optional.of", "optional.ofNonZeroValue",
-		"getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours", "getMilliseconds", "getMinutes", "getMonth", "getSeconds",
-		"math.abs", "math.bitAnd", "math.bitNot", "math.bitOr", "math.bitShiftLeft", "math.bitShiftRight", "math.bitXor", "math.ceil", "math.floor",
+		"getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours", "getMilliseconds", "getMinutes", "getMonth",
+		"getSeconds",
+		"math.abs", "math.bitAnd", "math.bitNot", "math.bitOr", "math.bitShiftLeft", "math.bitShiftRight", "math.bitXor", "math.ceil",
+		"math.floor",
 		"math.isFinite", "math.isInf", "math.isNaN", "math.round", "math.sign", "math.sqrt", "math.trunc",
 	}
 }

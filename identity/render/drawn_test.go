@@ -149,7 +149,8 @@ func TestDrawnExpressionsStayWithinTheirBounds(t *testing.T) {
 		var value ref.Val
 		took := allocated(func() { value, _, err = (*Evaluation)(nil).run(program, inputOf(of.parameters(Member{}))) })
 		if longest > mostValue || created > mostCreated || took > mostAllocated {
-			t.Errorf("seed %d: %s\ncreated %d bytes, the longest text has %d, and %d were allocated; want %d, %d and %d at most", seed, expression, created, longest, took, mostCreated, mostValue, mostAllocated)
+			t.Errorf("seed %d: %s\ncreated %d bytes, the longest text has %d, and %d were allocated; want %d, %d and %d at most", seed, expression,
+				created, longest, took, mostCreated, mostValue, mostAllocated)
 		}
 		if err != nil {
 			refused++
@@ -168,7 +169,8 @@ func TestDrawnExpressionsStayWithinTheirBounds(t *testing.T) {
 			t.Errorf("%s: got %v, want what CEL gives, %v, error %v", expression, value, want, err)
 		}
 	}
-	t.Logf("of %d expressions %d were accepted: %d gave a text, %d were refused or failed while they were evaluated", drawn, accepted, given, refused)
+	t.Logf("of %d expressions %d were accepted: %d gave a text, %d were refused or failed while they were evaluated", drawn, accepted, given,
+		refused)
 	if given < drawn/10 || refused == 0 {
 		t.Errorf("%d expressions gave a text and %d were refused, want more: the draw is no test", given, refused)
 	}

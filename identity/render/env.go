@@ -74,7 +74,8 @@ func (p parameter) variable(name string) corev1.EnvVar {
 	if p.annotation == "" {
 		return corev1.EnvVar{Name: name, Value: strings.ReplaceAll(p.text, "$", "$$")} // or the kubelet would look up names in it
 	}
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fieldOf(p.annotation)}}}
+	return corev1.EnvVar{
+		Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fieldOf(p.annotation)}}}
 }
 
 func fieldOf(annotation string) string { return "metadata.annotations['" + annotation + "']" }

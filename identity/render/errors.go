@@ -41,7 +41,8 @@ const changes = "changes while pods run; use it in env, args, command or objectT
 // owned are the paths that are not the template's to say, of a template whose pods are found by some
 // labels.
 func owned(selected []string) []pointer {
-	all := []pointer{{"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "uid"},
+	all := []pointer{
+		{"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "uid"},
 		{"spec", "hostname"}, {"spec", "subdomain"}, {"spec", "restartPolicy"}}
 	for _, key := range slices.Concat(selected, labelsOfMember()) {
 		all = append(all, pointer{"metadata", "labels", key})

@@ -27,7 +27,8 @@ const (
 //
 //nolint:gochecknoglobals // made once, and the same ever after
 var plain = sync.OnceValues(func() (*parser.Parser, error) {
-	return parser.NewParser(parser.EnableOptionalSyntax(true), parser.ExpressionSizeCodePointLimit(mostExpression), parser.MaxRecursionDepth(mostDepth))
+	return parser.NewParser(parser.EnableOptionalSyntax(true), parser.ExpressionSizeCodePointLimit(mostExpression),
+		parser.MaxRecursionDepth(mostDepth))
 })
 
 // parse reads an expression as it is written.
@@ -51,7 +52,8 @@ func judgeExpansion(text string) error {
 		return err
 	}
 	if n := partsOf(parsed.Expr()); n > mostParts {
-		return fmt.Errorf("has more than %d parts when its macros are expanded: %s repeat what they stand behind", mostParts, strings.Join(copying(), " and "))
+		return fmt.Errorf("has more than %d parts when its macros are expanded: %s repeat what they stand behind", mostParts,
+			strings.Join(copying(), " and "))
 	}
 	if n := computedMaps(parsed.Expr()); n > mostComputedMaps {
 		return fmt.Errorf("has %d maps with computed keys, at most %d are allowed", n, mostComputedMaps)

@@ -18,7 +18,8 @@ import (
 // FuzzSubstitute: a text without names that are known stays as it is; what is substituted is
 // bounded by the text and its values, and values are not looked into.
 func FuzzSubstitute(f *testing.F) {
-	for _, text := range []string{"", "$", "$(", "$()", "$(SET)", "$$(SET)", "$$$(SET)", "$(other)$(SET)", "a$(SET", "$($(SET))", "$(SET)$(SET)"} {
+	for _, text := range []string{
+		"", "$", "$(", "$()", "$(SET)", "$$(SET)", "$$$(SET)", "$(other)$(SET)", "a$(SET", "$($(SET))", "$(SET)$(SET)"} {
 		f.Add(text, "x$(SET)")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
@@ -41,7 +42,8 @@ func FuzzSubstitute(f *testing.F) {
 // FuzzPointer: a path that is understood is written as it was; what it sets is there afterwards,
 // and no path is a panic.
 func FuzzPointer(f *testing.F) {
-	for _, path := range []string{"/a", "/spec/containers/0/image", "/spec/containers/-", "/a~1b/c~0", "/", "", "/a//b", "/~", "/spec/containers/9999999999999999999"} {
+	for _, path := range []string{
+		"/a", "/spec/containers/0/image", "/spec/containers/-", "/a~1b/c~0", "/", "", "/a//b", "/~", "/spec/containers/9999999999999999999"} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
@@ -69,7 +71,8 @@ func FuzzPod(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"/spec/priority", "ORDINAL", "$(IDENTITY)"}, {"/spec/schedulerName", "SET + string(ORDINAL)", "$$(SET)"},
 		{"/spec/containers/-", "{'name': 'b', 'args': ['$(REPLICAS)']}", "$(REPLICAS)"}, {"/spec/x", "{'a': [1, 2.5, true, b'x']}", "$(V)"},
-		{"/metadata/annotations/a", "'%d %s'.format([ORDINAL, V])", "$(DNS_NAME)"}, {"/spec/priority", "lists.range(1000).map(i, i * i)[999]", ""},
+		{"/metadata/annotations/a", "'%d %s'.format([ORDINAL, V])", "$(DNS_NAME)"},
+		{"/spec/priority", "lists.range(1000).map(i, i * i)[999]", ""},
 		{"/spec/priority", "regex.extract(IDENTITY, '[0-9]+').orValue('').matches('(a+)+b') ? 1 : 2", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2], int32(3))
@@ -77,14 +80,16 @@ func FuzzPod(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path, expression, text string, ordinal int32) {
 		template := &corev1.PodTemplateSpec{}
 		template.Labels, template.Annotations = map[string]string{"app": "db"}, map[string]string{"text": text}
-		template.Spec.Containers = []corev1.Container{{Name: "a", Image: text, Args: []string{text}, Env: []corev1.EnvVar{{Name: "E", Value: text}}}}
+		template.Spec.Containers = []corev1.Container{
+			{Name: "a", Image: text, Args: []string{text}, Env: []corev1.EnvVar{{Name: "E", Value: text}}}}
 		m := Member{Ordinal: int(ordinal & (1<<31 - 1))}
 		render := func() (*corev1.PodTemplateSpec, *Error) {
 			return New(source(v1.MemberIdentity{Values: map[string]string{"V": text}, Transforms: one(path, expression)})).Pod(template, m)
 		}
 		got, wrong := render()
 		again, wrongAgain := render()
-		if (wrong == nil) != (wrongAgain == nil) || wrong != nil && wrong.Error() != wrongAgain.Error() || !equality.Semantic.DeepEqual(got, again) {
+		if (wrong == nil) != (wrongAgain == nil) || wrong != nil && wrong.Error() != wrongAgain.Error() ||
+			!equality.Semantic.DeepEqual(got, again) {
 			t.Fatalf("got %v, %v, and then %v, %v", got, wrong, again, wrongAgain)
 		}
 		if got == nil {
@@ -104,15 +109,20 @@ func FuzzPod(f *testing.F) {
 // variable, or says why there is none.
 func FuzzObject(f *testing.F) {
 	for _, seed := range [][4]string{
-		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`, "/data/b", "SET + string(ORDINAL)", "object.data.a"},
-		{`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)"},"status":{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}}`, "/spec", "{'type': 'LoadBalancer'}", "object.status.loadBalancer.ingress[0].ip"},
-		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"a":"AA=="}}`, "/data/members", "MEMBERS.map(m, m.identity).join(',')", "object.metadata.annotations"},
-		{`{"metadata":[{"name":1}]}`, "/metadata/-", "1", "object.metadata[1]"}, {`null`, "/", "", "object"}, {`{"metadata":{"name":"$(`, "/data", "'x'", "string(object)"},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"a":"$(ORDINAL)"}}`, "/data/b",
+			"SET + string(ORDINAL)", "object.data.a"},
+		{`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)"},"status":{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}}`,
+			"/spec", "{'type': 'LoadBalancer'}", "object.status.loadBalancer.ingress[0].ip"},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"a":"AA=="}}`, "/data/members",
+			"MEMBERS.map(m, m.identity).join(',')", "object.metadata.annotations"},
+		{`{"metadata":[{"name":1}]}`, "/metadata/-", "1", "object.metadata[1]"}, {`null`, "/", "", "object"},
+		{`{"metadata":{"name":"$(`, "/data", "'x'", "string(object)"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], int32(3))
 	}
 	f.Fuzz(func(t *testing.T, manifest, path, expression, gives string, ordinal int32) {
-		template := &v1.ObjectTemplate{Object: runtime.RawExtension{Raw: []byte(manifest)}, Transforms: one(path, expression), Outputs: []v1.ObjectOutput{{Name: "A", Expression: gives}}}
+		template := &v1.ObjectTemplate{Object: runtime.RawExtension{Raw: []byte(manifest)}, Transforms: one(path, expression),
+			Outputs: []v1.ObjectOutput{{Name: "A", Expression: gives}}}
 		m := Member{Ordinal: int(ordinal & (1<<31 - 1))}
 		of := source(v1.MemberIdentity{})
 		o, wrong := NewObject(of, template, "objectTemplates[0]")
@@ -122,7 +132,8 @@ func FuzzObject(f *testing.F) {
 		got, wrong := o.Render(m)
 		other, _ := NewObject(of, template, "objectTemplates[0]")
 		again, wrongAgain := other.Render(m)
-		if (wrong == nil) != (wrongAgain == nil) || wrong != nil && wrong.Error() != wrongAgain.Error() || !equality.Semantic.DeepEqual(got, again) {
+		if (wrong == nil) != (wrongAgain == nil) || wrong != nil && wrong.Error() != wrongAgain.Error() ||
+			!equality.Semantic.DeepEqual(got, again) {
 			t.Fatalf("got %v, %v, and then %v, %v", got, wrong, again, wrongAgain)
 		}
 		if first, second := o.Inputs(m), other.Inputs(m); first != second {

@@ -77,7 +77,8 @@ func judgeCalls(checked *ast.AST) (err error) {
 // To compare two lists, or to write one as text, costs next to nothing as costs are counted.
 func entriesGoTo() []string {
 	return []string{
-		operators.Index, operators.OptIndex, operators.OptSelect, operators.Add, operators.Conditional, "size", "slice", "reverse", "first", "last", "@sortByAssociatedKeys",
+		operators.Index, operators.OptIndex, operators.OptSelect, operators.Add, operators.Conditional, "size", "slice", "reverse", "first",
+		"last", "@sortByAssociatedKeys",
 		"or", "orValue", "value", "hasValue", "optional.of",
 	}
 }

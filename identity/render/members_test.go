@@ -46,25 +46,35 @@ func TestMembersAreListed(t *testing.T) {
 		expression string
 		want       string // of what is rendered, or the error
 	}{
-		"by name and number, those that are wanted": {holes, set, "MEMBERS.map(m, '%s=%d,'.format([m.identity, m.ordinal])).join()", "db-1=1,db-2=2,db-7=7,"},
-		"by address":  {holes, member, "MEMBERS.filter(m, m.ordinal != ORDINAL).map(m, m.dnsName).join(',')", "db-1.peers.shop.svc,db-7.peers.shop.svc"},
+		"by name and number, those that are wanted": {
+			holes, set, "MEMBERS.map(m, '%s=%d,'.format([m.identity, m.ordinal])).join()", "db-1=1,db-2=2,db-7=7,"},
+		"by address": {
+			holes, member, "MEMBERS.filter(m, m.ordinal != ORDINAL).map(m, m.dnsName).join(',')", "db-1.peers.shop.svc,db-7.peers.shop.svc"},
 		"as they are": {membersFrom(4, 1), set, "MEMBERS", "[map[dnsName:db-4.peers.shop.svc identity:db-4 ordinal:4]]"},
-		"without an address if there is no Service":  {without, set, "MEMBERS", "[map[identity:db-0 ordinal:0] map[identity:db-1 ordinal:1]]"},
-		"though there are none":                      {membersFrom(0, 0), set, "MEMBERS.map(m, m.identity).join() + string(size(MEMBERS))", "0"},
-		"in another order":                           {membersFrom(0, 3), set, "MEMBERS.sortBy(m, -m.ordinal).map(m, m.identity).join()", "db-2db-1db-0"},
-		"one by one":                                 {membersFrom(0, 3), set, "MEMBERS[1].dnsName + MEMBERS[?5].identity.orValue('none')", "db-1.peers.shop.svcnone"},
+		"without an address if there is no Service": {without, set, "MEMBERS", "[map[identity:db-0 ordinal:0] map[identity:db-1 ordinal:1]]"},
+		"though there are none":                     {membersFrom(0, 0), set, "MEMBERS.map(m, m.identity).join() + string(size(MEMBERS))", "0"},
+		"in another order": {
+			membersFrom(0, 3), set, "MEMBERS.sortBy(m, -m.ordinal).map(m, m.identity).join()", "db-2db-1db-0"},
+		"one by one": {
+			membersFrom(0, 3), set, "MEMBERS[1].dnsName + MEMBERS[?5].identity.orValue('none')", "db-1.peers.shop.svcnone"},
 		"unless the user has the name":               {named, set, "MEMBERS + '!'", "mine!"},
 		"but for the address if there is no Service": {without, set, "MEMBERS[0].dnsName", "error: 1:11: undefined field 'dnsName'"},
-		"without other fields":                       {membersFrom(0, 3), set, "MEMBERS.map(m, m.address).join()", "error: 1:17: undefined field 'address'"},
-		"with numbers that are no text":              {membersFrom(0, 3), set, "MEMBERS.map(m, m.ordinal + 'x')", "error: 1:26: found no matching overload for '_+_' applied to '(int, string)'"},
-		"and not made":                               {membersFrom(0, 3), set, "MEMBERS + [member{ordinal: 1}]", "error: 1:18: messages cannot be created; use a map"},
-		"in objects of members up to a number":       {membersFrom(0, 128), member, "size(MEMBERS)", "128"},
-		"and not in those of more":                   {membersFrom(0, 129), member, "size(MEMBERS)", "error: MEMBERS has 129 members, and may have 128 at most in an object of each member; use scope Set"},
+		"without other fields": {
+			membersFrom(0, 3), set, "MEMBERS.map(m, m.address).join()", "error: 1:17: undefined field 'address'"},
+		"with numbers that are no text": {membersFrom(0, 3), set, "MEMBERS.map(m, m.ordinal + 'x')",
+			"error: 1:26: found no matching overload for '_+_' applied to '(int, string)'"},
+		"and not made": {
+			membersFrom(0, 3), set, "MEMBERS + [member{ordinal: 1}]", "error: 1:18: messages cannot be created; use a map"},
+		"in objects of members up to a number": {membersFrom(0, 128), member, "size(MEMBERS)", "128"},
+		"and not in those of more": {membersFrom(0, 129), member, "size(MEMBERS)",
+			"error: MEMBERS has 129 members, and may have 128 at most in an object of each member; use scope Set"},
 		"in an object of the set up to a larger one": {membersFrom(0, 10000), set, "size(MEMBERS)", "10000"},
-		"and not of more than that":                  {membersFrom(0, 10001), set, "size(MEMBERS)", "error: MEMBERS has 10001 members, and may have 10000 at most"},
-		"if that may not cost too much":              {membersFrom(0, 10000), set, "MEMBERS.map(m, m.identity).join()", "error: may cost 151014, and all transforms together 151014; at most 100000 is allowed"},
-		"if that is not too long":                    {membersFrom(0, 2000), set, "MEMBERS", "error: gives more than 65536 bytes"},
-		"only to who reads of them":                  {membersFrom(0, 1<<31-1), member, "'of MEMBERS'", "of MEMBERS"},
+		"and not of more than that": {
+			membersFrom(0, 10001), set, "size(MEMBERS)", "error: MEMBERS has 10001 members, and may have 10000 at most"},
+		"if that may not cost too much": {membersFrom(0, 10000), set, "MEMBERS.map(m, m.identity).join()",
+			"error: may cost 151014, and all transforms together 151014; at most 100000 is allowed"},
+		"if that is not too long":   {membersFrom(0, 2000), set, "MEMBERS", "error: gives more than 65536 bytes"},
+		"only to who reads of them": {membersFrom(0, 1<<31-1), member, "'of MEMBERS'", "of MEMBERS"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got, wrong := listing(t, test.of, test.scope, test.expression).Render(Member{Ordinal: 2})
@@ -172,7 +182,8 @@ func TestMembersAreNotListedForNothing(t *testing.T) {
 
 // TestManyMembers: what a list of the largest size allows is done in no time.
 func TestManyMembers(t *testing.T) {
-	o := listing(t, membersFrom(0, mostMembers), v1.SetObjectScope, "MEMBERS.slice(9000, 9999).map(m, m.identity)[998] + string(size(MEMBERS))")
+	o := listing(t, membersFrom(0, mostMembers), v1.SetObjectScope,
+		"MEMBERS.slice(9000, 9999).map(m, m.identity)[998] + string(size(MEMBERS))")
 	begin := time.Now()
 	got, wrong := o.Render(Member{})
 	if wrong != nil || fmt.Sprint(got["data"]) != "map[x:db-999810000]" {
@@ -187,8 +198,10 @@ func TestManyMembers(t *testing.T) {
 // FuzzMembers: whatever an expression makes of the list, it is an error or the same every time.
 func FuzzMembers(f *testing.F) {
 	for _, expression := range []string{
-		"MEMBERS", "MEMBERS.map(m, m.identity).join(',')", "MEMBERS[0]", "MEMBERS.filter(m, m.ordinal > 1)", "MEMBERS == MEMBERS", "MEMBERS + MEMBERS", "MEMBERS[0] == MEMBERS[1]",
-		"MEMBERS.sortBy(m, m.dnsName)", "{'a': MEMBERS}", "string(MEMBERS)", "type(MEMBERS[0])", "MEMBERS.map(m, '%s'.format([m]))", "has(MEMBERS[0].x)", "[1].map(MEMBERS, MEMBERS)",
+		"MEMBERS", "MEMBERS.map(m, m.identity).join(',')", "MEMBERS[0]", "MEMBERS.filter(m, m.ordinal > 1)", "MEMBERS == MEMBERS",
+		"MEMBERS + MEMBERS", "MEMBERS[0] == MEMBERS[1]",
+		"MEMBERS.sortBy(m, m.dnsName)", "{'a': MEMBERS}", "string(MEMBERS)", "type(MEMBERS[0])", "MEMBERS.map(m, '%s'.format([m]))",
+		"has(MEMBERS[0].x)", "[1].map(MEMBERS, MEMBERS)",
 		"dyn(MEMBERS)[0].foo", "MEMBERS.flatten()", "MEMBERS.distinct()",
 	} {
 		f.Add(expression, uint8(3), true)

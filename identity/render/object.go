@@ -84,7 +84,8 @@ func (o *Object) compile() ([]transform, []*Error) {
 	known := o.source.ofObject(o.forSet, Member{})
 	c := compilation{in: o.in + ".transforms", whose: "the set", known: known, sizes: o.source.lengths(known),
 		owned: []pointer{{"apiVersion"}, {"kind"}, {"status"}}, members: o.source.listedInObject(o.template.Transforms, o.forSet)}
-	for _, field := range []string{"name", "generateName", "namespace", "ownerReferences", "uid", "resourceVersion", "managedFields", "finalizers"} {
+	for _, field := range []string{
+		"name", "generateName", "namespace", "ownerReferences", "uid", "resourceVersion", "managedFields", "finalizers"} {
 		c.owned = append(c.owned, pointer{"metadata", field})
 	}
 	for _, key := range []string{v1.ObjectSetLabel, v1.ObjectTemplateLabel, v1.ObjectOrdinalLabel} {

@@ -107,7 +107,8 @@ func judgeReads(text string) (err error) {
 		}
 		if name := qualified(e); !slices.Contains(reading(), name) {
 			at := parsed.SourceInfo().GetStartLocation(e.ID())
-			err = fmt.Errorf("%s: outputs read fields, %s is not for them; a container can join outputs, as in $(HOST):$(PORT)", position(at), displayed(name))
+			err = fmt.Errorf("%s: outputs read fields, %s is not for them; a container can join outputs, as in $(HOST):$(PORT)", position(at),
+				displayed(name))
 		}
 	}))
 	return err

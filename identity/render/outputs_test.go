@@ -38,7 +38,8 @@ func TestWhatAnObjectGives(t *testing.T) {
 		"nothing where it is an object":    {expression: "object.data", missing: "gives a value of type map, not text"},
 		"nothing of a text with a zero":    {expression: "object.data.zero", missing: "gives a text with a zero byte"},
 		"nothing of a text that is long":   {expression: "object.data.long", missing: "gives 1025 bytes, at most 1024 are allowed"},
-		"nothing of what costs too much":   {expression: "[1,1,1,1,1,1,1,1].all(a, [1,1,1,1,1,1,1,1].all(b, [1,1,1,1,1,1,1,1].all(c, [1,1,1,1,1,1,1,1].all(d, [1,1,1,1,1,1,1,1].all(e, a*b*c*d*e > 0))))) ? 'x' : object.data.a", missing: "cost limit exceeded"},
+		"nothing of what costs too much": {
+			expression: "[1,1,1,1,1,1,1,1].all(a, [1,1,1,1,1,1,1,1].all(b, [1,1,1,1,1,1,1,1].all(c, [1,1,1,1,1,1,1,1].all(d, [1,1,1,1,1,1,1,1].all(e, a*b*c*d*e > 0))))) ? 'x' : object.data.a", missing: "cost limit exceeded"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o, wrong := NewObject(Source{Name: "db"}, objectWith(test.expression), "t")
@@ -57,9 +58,10 @@ func TestOutputsAreReadFromAnnotations(t *testing.T) {
 	of := source(v1.MemberIdentity{Env: []string{"B"}, Values: map[string]string{"C": "mine"}})
 	of.Outputs = []string{"A", "B", "C", "D"}
 	template := read[corev1.PodTemplateSpec](t, "spec: {containers: [{name: a, args: ['$(A) $(C)']}]}")
-	want := read[corev1.PodTemplateSpec](t, "metadata: {annotations: {apps.statefulset.dev/output.A: '', apps.statefulset.dev/output.B: ''}}\n"+
-		"spec: {containers: [{name: a, args: ['$(A) $(C)'], env: [{name: B, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: \"metadata.annotations['apps.statefulset.dev/output.B']\"}}}, "+
-		"{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: \"metadata.annotations['apps.statefulset.dev/output.A']\"}}}, {name: C, value: mine}]}]}")
+	want := read[corev1.PodTemplateSpec](t,
+		"metadata: {annotations: {apps.statefulset.dev/output.A: '', apps.statefulset.dev/output.B: ''}}\n"+
+			"spec: {containers: [{name: a, args: ['$(A) $(C)'], env: [{name: B, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: \"metadata.annotations['apps.statefulset.dev/output.B']\"}}}, "+
+			"{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: \"metadata.annotations['apps.statefulset.dev/output.A']\"}}}, {name: C, value: mine}]}]}")
 	got, wrong := New(of).Pod(template, Member{Ordinal: 2})
 	if wrong != nil || yamlOf(t, got) != yamlOf(t, want) {
 		t.Errorf("got\n%s%v\nwant\n%s", yamlOf(t, got), wrong, yamlOf(t, want))

@@ -136,7 +136,8 @@ func (p *pattern) search(a *account, args []ref.Val) (string, error) {
 func (p *pattern) all(in string) ([][]int, error) {
 	const bytesOfPlace, bytesOfMatch = 16, 24
 	if noted := product(len(in)+1, bytesOfMatch+bytesOfPlace*(p.NumSubexp()+1)); noted > mostOfMatches {
-		return nil, fmt.Errorf("a text of %d bytes is too long to find all matches of a regular expression with %d groups", len(in), p.NumSubexp())
+		return nil, fmt.Errorf("a text of %d bytes is too long to find all matches of a regular expression with %d groups", len(in),
+			p.NumSubexp())
 	}
 	return p.FindAllStringSubmatchIndex(in, -1), nil
 }

@@ -87,11 +87,13 @@ func TestPod(t *testing.T) {
 				{Path: "/metadata/annotations/example.test~1weight", Expression: "string(ORDINAL + 1)"},
 				{Path: "/spec/containers/0/resources", Expression: "{'requests': {'memory': ORDINAL == 2 ? '2Gi' : '1Gi', 'cpu': 1}}"},
 				{Path: "/spec/tolerations/-", Expression: "{'key': SET.upperAscii(), 'operator': 'Exists'}"},
-				{Path: "/metadata/annotations/more", Expression: "SET + '/' + string(ORDINAL * 2) + '%s %d'.format([base64.encode(bytes(SET)), ORDINAL]).lowerAscii()"},
+				{Path: "/metadata/annotations/more",
+					Expression: "SET + '/' + string(ORDINAL * 2) + '%s %d'.format([base64.encode(bytes(SET)), ORDINAL]).lowerAscii()"},
 				{Path: "/metadata/annotations/parts", Expression: "IDENTITY.split('-').map(p, p.replace('d', 'e')).join('+')"},
 				{Path: "/spec/hostUsers", Expression: "ORDINAL > 1"},
 				{Path: "/spec/schedulerName", Expression: "regex.replace(IDENTITY, '^(.*)-', 's-')"},
-				{Path: "/spec/containers/0/args", Expression: "['--id', base64.encode(b'x'), '$(IDENTITY)'] + lists.range(2).map(i, string(math.greatest(i, 1)))"},
+				{Path: "/spec/containers/0/args",
+					Expression: "['--id', base64.encode(b'x'), '$(IDENTITY)'] + lists.range(2).map(i, string(math.greatest(i, 1)))"},
 			}},
 			template: "spec: {containers: [{name: a, ports: [{containerPort: 80}]}]}",
 			want:     "metadata: {annotations: {example.test/weight: '3', more: db/4zgi= 2, parts: eb+2}}\nspec: {hostUsers: true, schedulerName: s-2, tolerations: [{key: DB, operator: Exists}], terminationGracePeriodSeconds: 30, containers: [{name: a, ports: [{containerPort: 8002}], resources: {requests: {memory: 2Gi, cpu: 1}}, args: ['--id', eA==, '$(IDENTITY)', '1', '1'], env: [{name: IDENTITY, value: db-2}]}]}",
@@ -142,14 +144,17 @@ func TestWithoutAServiceItsNamesAreUnknown(t *testing.T) {
 }
 
 func TestClaim(t *testing.T) {
-	claim := read[corev1.PersistentVolumeClaim](t, "metadata: {name: data, annotations: {of: $(IDENTITY), node: n$(ORDINAL)}}\nspec: {volumeName: 'pv-$(SET)-$(ORDINAL)', resources: {requests: {storage: 1Gi}}}")
-	want := read[corev1.PersistentVolumeClaim](t, "metadata: {name: data, annotations: {of: db-3, node: n3}}\nspec: {volumeName: pv-db-3, resources: {requests: {storage: 1Gi}}}")
+	claim := read[corev1.PersistentVolumeClaim](t,
+		"metadata: {name: data, annotations: {of: $(IDENTITY), node: n$(ORDINAL)}}\nspec: {volumeName: 'pv-$(SET)-$(ORDINAL)', resources: {requests: {storage: 1Gi}}}")
+	want := read[corev1.PersistentVolumeClaim](t,
+		"metadata: {name: data, annotations: {of: db-3, node: n3}}\nspec: {volumeName: pv-db-3, resources: {requests: {storage: 1Gi}}}")
 	got, wrong := New(source(v1.MemberIdentity{})).Claim(0, claim, Member{Ordinal: 3})
 	if wrong != nil || !equality.Semantic.DeepEqual(got, want) {
 		t.Errorf("got\n%s, %v; want\n%s", yamlOf(t, got), wrong, yamlOf(t, want))
 	}
 	claim.Annotations["of"] = "$(REPLICAS)"
-	if _, wrong := New(source(v1.MemberIdentity{})).Claim(1, claim, Member{}); wrong == nil || wrong.Error() != "volumeClaimTemplates[1].metadata.annotations[of]: "+changes {
+	if _, wrong := New(source(v1.MemberIdentity{})).Claim(1, claim, Member{}); wrong == nil ||
+		wrong.Error() != "volumeClaimTemplates[1].metadata.annotations[of]: "+changes {
 		t.Errorf("got %v, want REPLICAS refused", wrong)
 	}
 }
@@ -161,30 +166,47 @@ func TestWhatCannotBeRendered(t *testing.T) {
 		template   string
 		want       string
 	}{
-		"a name that is not declared": {one("/spec/priority", "ORDINAL + foo"), "", "identity.transforms[0]: 1:11: undeclared reference to 'foo'"},
-		"a parameter that changes":    {one("/spec/priority", "REPLICAS + 1"), "", "identity.transforms[0]: REPLICAS changes while pods run; use it in env, args, command or objectTemplates"},
-		"what changes, in a string":   {nil, "spec: {nodeSelector: {'n': $(REPLICAS)}, containers: []}", "template.spec.nodeSelector[n]: changes while pods run; use it in env, args, command or objectTemplates"},
-		"a hostname":                  {one("/spec/hostname", "'x'"), "", "identity.transforms[0]: /spec/hostname belongs to the member's identity"},
-		"a label of the selector":     {one("/metadata/labels/app", "'x'"), "", "identity.transforms[0]: /metadata/labels/app belongs to the member's identity"},
-		"what holds the hostname":     {one("/spec", "{}"), "", "identity.transforms[0]: /spec holds what belongs to the member's identity; name a field in it"},
-		"a path that is none":         {one("spec/priority", "1"), "", "identity.transforms[0]: must be a JSON pointer from the template, such as /spec/priority"},
-		"an escape that is none":      {one("/spec/~2", "1"), "", "identity.transforms[0]: ~ must be followed by 0, for ~, or 1, for /"},
-		"an entry that is not there":  {one("/spec/containers/1/image", "'x'"), "", "identity.transforms[0]: there is no entry 1: the list has 1"},
-		"an index that is none":       {one("/spec/containers/01/image", "'x'"), "", `identity.transforms[0]: "01" is no index of a list, and not -`},
-		"a field that is not there":   {one("/spec/foo", "1"), "", `identity.transforms[0]: /spec/foo: strict decoding error: unknown field "spec.foo"`},
-		"a value of another type":     {one("/spec/priority", "'high'"), "", `identity.transforms[0]: /spec/priority: json: cannot unmarshal string into Go struct field PodSpec.spec.priority of type int32`},
-		"a field in a text":           {one("/spec/schedulerName/x", "1"), "spec: {schedulerName: a, containers: []}", `identity.transforms[0]: "x" is in what is no map and no list`},
-		"an index beyond a list":      {one("/spec/priority", "[1][ORDINAL]"), "", "identity.transforms[0]: 1:4: index out of bounds: 7"},
-		"a division by zero":          {one("/spec/priority", "1 / (ORDINAL - 7)"), "", "identity.transforms[0]: 1:3: division by zero"},
-		"nothing":                     {one("/spec/priority", "null"), "", "identity.transforms[0]: gives a value of type null_type; text, numbers, true and false, and lists and maps of these can be set"},
-		"a number without end":        {one("/spec/priority", "1.0 / 0.0"), "", "identity.transforms[0]: gives what is no finite number"},
-		"keys that are no text":       {one("/metadata/annotations", "{1: 'a'}"), "", "identity.transforms[0]: gives a map with a key of type int; keys must be text"},
-		"the order of a map":          {one("/spec/schedulerName", "{'a': 1, 'b': 2}.map(k, k)[0]"), "", "identity.transforms[0]: 1:1: only lists have an order in which to go through them, map(string, int) has none"},
-		"what costs too much":         {one("/spec/schedulerName", "lists.range(1000).map(i, lists.range(1000).map(j, 'x').join()).join()"), "", "identity.transforms[0]: may cost "},
-		"a long expression":           {one("/spec/schedulerName", "'"+long+"'"), "", "identity.transforms[0]: must have at most 4096 bytes"},
-		"a long result":               {one("/spec/schedulerName", "lists.range(80).map(i, '"+long[:900]+"').join()"), "", "identity.transforms[0]: 1:932: would create a text of 65700 bytes, at most 65536 are allowed"},
-		"too many transforms":         {make([]v1.Transform, 33), "", "identity.transforms: must be at most 32"},
-		"a long string":               {nil, "spec: {schedulerName: '" + strings.Repeat("$(BIG)", 17) + "', containers: []}", "template.spec.schedulerName: becomes more than 65536 bytes"},
+		"a name that is not declared": {
+			one("/spec/priority", "ORDINAL + foo"), "", "identity.transforms[0]: 1:11: undeclared reference to 'foo'"},
+		"a parameter that changes": {one("/spec/priority", "REPLICAS + 1"), "",
+			"identity.transforms[0]: REPLICAS changes while pods run; use it in env, args, command or objectTemplates"},
+		"what changes, in a string": {nil, "spec: {nodeSelector: {'n': $(REPLICAS)}, containers: []}",
+			"template.spec.nodeSelector[n]: changes while pods run; use it in env, args, command or objectTemplates"},
+		"a hostname": {
+			one("/spec/hostname", "'x'"), "", "identity.transforms[0]: /spec/hostname belongs to the member's identity"},
+		"a label of the selector": {
+			one("/metadata/labels/app", "'x'"), "", "identity.transforms[0]: /metadata/labels/app belongs to the member's identity"},
+		"what holds the hostname": {
+			one("/spec", "{}"), "", "identity.transforms[0]: /spec holds what belongs to the member's identity; name a field in it"},
+		"a path that is none": {
+			one("spec/priority", "1"), "", "identity.transforms[0]: must be a JSON pointer from the template, such as /spec/priority"},
+		"an escape that is none":     {one("/spec/~2", "1"), "", "identity.transforms[0]: ~ must be followed by 0, for ~, or 1, for /"},
+		"an entry that is not there": {one("/spec/containers/1/image", "'x'"), "", "identity.transforms[0]: there is no entry 1: the list has 1"},
+		"an index that is none": {
+			one("/spec/containers/01/image", "'x'"), "", `identity.transforms[0]: "01" is no index of a list, and not -`},
+		"a field that is not there": {
+			one("/spec/foo", "1"), "", `identity.transforms[0]: /spec/foo: strict decoding error: unknown field "spec.foo"`},
+		"a value of another type": {one("/spec/priority", "'high'"), "",
+			`identity.transforms[0]: /spec/priority: json: cannot unmarshal string into Go struct field PodSpec.spec.priority of type int32`},
+		"a field in a text": {one("/spec/schedulerName/x", "1"), "spec: {schedulerName: a, containers: []}",
+			`identity.transforms[0]: "x" is in what is no map and no list`},
+		"an index beyond a list": {one("/spec/priority", "[1][ORDINAL]"), "", "identity.transforms[0]: 1:4: index out of bounds: 7"},
+		"a division by zero":     {one("/spec/priority", "1 / (ORDINAL - 7)"), "", "identity.transforms[0]: 1:3: division by zero"},
+		"nothing": {one("/spec/priority", "null"), "",
+			"identity.transforms[0]: gives a value of type null_type; text, numbers, true and false, and lists and maps of these can be set"},
+		"a number without end": {one("/spec/priority", "1.0 / 0.0"), "", "identity.transforms[0]: gives what is no finite number"},
+		"keys that are no text": {
+			one("/metadata/annotations", "{1: 'a'}"), "", "identity.transforms[0]: gives a map with a key of type int; keys must be text"},
+		"the order of a map": {one("/spec/schedulerName", "{'a': 1, 'b': 2}.map(k, k)[0]"), "",
+			"identity.transforms[0]: 1:1: only lists have an order in which to go through them, map(string, int) has none"},
+		"what costs too much": {one("/spec/schedulerName", "lists.range(1000).map(i, lists.range(1000).map(j, 'x').join()).join()"), "",
+			"identity.transforms[0]: may cost "},
+		"a long expression": {one("/spec/schedulerName", "'"+long+"'"), "", "identity.transforms[0]: must have at most 4096 bytes"},
+		"a long result": {one("/spec/schedulerName", "lists.range(80).map(i, '"+long[:900]+"').join()"), "",
+			"identity.transforms[0]: 1:932: would create a text of 65700 bytes, at most 65536 are allowed"},
+		"too many transforms": {make([]v1.Transform, 33), "", "identity.transforms: must be at most 32"},
+		"a long string": {nil, "spec: {schedulerName: '" + strings.Repeat("$(BIG)", 17) + "', containers: []}",
+			"template.spec.schedulerName: becomes more than 65536 bytes"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			text := c.template
@@ -217,7 +239,8 @@ func TestOneExpressionAfterTheOtherCosts(t *testing.T) {
 
 func TestTransformsSetNoReservedAnnotations(t *testing.T) {
 	of := source(v1.MemberIdentity{Transforms: []v1.Transform{
-		{Path: "/metadata/annotations", Expression: `{"a": "1", "apps.statefulset.dev/in-place": "forged", "apps.statefulset.dev/override": "forged"}`},
+		{Path: "/metadata/annotations",
+			Expression: `{"a": "1", "apps.statefulset.dev/in-place": "forged", "apps.statefulset.dev/override": "forged"}`},
 	}})
 	template := read[corev1.PodTemplateSpec](t, "metadata: {annotations: {apps.statefulset.dev/override: hash}}\nspec: {containers: []}")
 	got, wrong := New(of).Pod(template, Member{})

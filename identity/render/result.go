@@ -45,7 +45,8 @@ func jsonOf(value ref.Val, room *int) (any, error) {
 	case traits.Lister:
 		return listOf(value, room)
 	default:
-		return nil, fmt.Errorf("gives a value of type %s; text, numbers, true and false, and lists and maps of these can be set", value.Type().TypeName())
+		return nil, fmt.Errorf("gives a value of type %s; text, numbers, true and false, and lists and maps of these can be set",
+			value.Type().TypeName())
 	}
 }
 

@@ -65,7 +65,8 @@ type compilation struct {
 // compile makes the transforms of the identity.
 func (s *Source) compile() ([]transform, []*Error) {
 	known := s.parameters(Member{})
-	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known, sizes: s.lengths(known), members: s.listedInIdentity()}
+	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known,
+		sizes: s.lengths(known), members: s.listedInIdentity()}
 	return c.all(s.Identity.Transforms)
 }
 

@@ -65,7 +65,8 @@ func (s *stranger) name(name string) {
 	if _, known := s.known[name]; known || s.leaves(s.at) || s.isVariable(name) {
 		return
 	}
-	s.tell("$(%s) is no parameter here, and stays as it is; parameters here are %s", name, strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
+	s.tell("$(%s) is no parameter here, and stays as it is; parameters here are %s", name,
+		strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
 }
 
 // isVariable reports whether a name stands in a container that may have a variable of that name, as

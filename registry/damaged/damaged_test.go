@@ -96,8 +96,9 @@ func TestAStandInHasTheUIDOfTheSet(t *testing.T) {
 		"from JSON of a version that is unknown": {func([]byte) []byte {
 			return []byte(`{"kind":"X","metadata":{"namespace":"default","name":"web","uid":"j"}}`)
 		}, answers{uid: "other"}, "j"},
-		"from the host, if the value tells nothing":        {func([]byte) []byte { return []byte{0xff} }, answers{uid: "h"}, "h"},
-		"from the host, if the value is of another set":    {func([]byte) []byte { return []byte(`{"metadata":{"namespace":"default","name":"x","uid":"j"}}`) }, answers{uid: "h"}, "h"},
+		"from the host, if the value tells nothing": {func([]byte) []byte { return []byte{0xff} }, answers{uid: "h"}, "h"},
+		"from the host, if the value is of another set": {
+			func([]byte) []byte { return []byte(`{"metadata":{"namespace":"default","name":"x","uid":"j"}}`) }, answers{uid: "h"}, "h"},
 		"made up, if nothing in the host belongs to it":    {func([]byte) []byte { return nil }, answers{}, "unknown/default/web"},
 		"of any length, if it is only the metadata's head": {func(data []byte) []byte { return data[:12] }, answers{uid: "h"}, "h"},
 	}
@@ -164,7 +165,8 @@ func TestAnOutageOfTheKeyServiceIsNoDamage(t *testing.T) {
 func FuzzStored(f *testing.F) {
 	r := newReader(f, nil)
 	whole := stored(f, r)
-	for _, seed := range [][]byte{whole, whole[:30], []byte(magic), envelope{mode: bare, key: "x/y", fault: "z"}.seal(), []byte("k8s\x00"), []byte(`{"kind":"Scale","apiVersion":"autoscaling/v1"}`)} {
+	for _, seed := range [][]byte{whole, whole[:30], []byte(magic), envelope{mode: bare, key: "x/y", fault: "z"}.seal(), []byte("k8s\x00"),
+		[]byte(`{"kind":"Scale","apiVersion":"autoscaling/v1"}`)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

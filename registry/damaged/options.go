@@ -48,7 +48,8 @@ func (t tolerant) GetRESTOptions(resource schema.GroupResource, example runtime.
 
 func (t tolerant) decorate(decorator generic.StorageDecorator) generic.StorageDecorator {
 	return func(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
-		newFunc, newListFunc func() runtime.Object, attributes storage.AttrFunc, triggers storage.IndexerFuncs, indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+		newFunc, newListFunc func() runtime.Object, attributes storage.AttrFunc, triggers storage.IndexerFuncs,
+		indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
 		inner, destroy, err := decorator(config, resourcePrefix, keyFunc, newFunc, newListFunc, attributes, triggers, indexers)
 		if err != nil {
 			return nil, destroy, err

@@ -96,7 +96,8 @@ func warn(ctx context.Context, sets []v1.StatefulSet) {
 		if warned++; warned > warnedSets {
 			return
 		}
-		warning.AddWarning(ctx, "", fmt.Sprintf("StatefulSet %s/%s is damaged: its stored value cannot be read; get it by name to learn why", sets[i].Namespace, sets[i].Name))
+		warning.AddWarning(ctx, "", fmt.Sprintf("StatefulSet %s/%s is damaged: its stored value cannot be read; get it by name to learn why",
+			sets[i].Namespace, sets[i].Name))
 	}
 }
 

@@ -169,7 +169,8 @@ func (c *kindClaim) check(ctx context.Context, set, old *v1.StatefulSet) error {
 	select {
 	case <-c.of.listed:
 	case <-wait.Done():
-		return apierrors.NewServiceUnavailable("spec.objectTemplates: this server does not know yet which kinds of objects the stored sets describe; try again")
+		return apierrors.NewServiceUnavailable(
+			"spec.objectTemplates: this server does not know yet which kinds of objects the stored sets describe; try again")
 	}
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()

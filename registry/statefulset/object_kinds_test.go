@@ -23,7 +23,8 @@ func ofKinds(name string, version int, kinds ...string) *v1.StatefulSet {
 		s.Name, s.ResourceVersion = name, fmt.Sprint(version)
 		for _, kind := range kinds {
 			s.Spec.ObjectTemplates = append(s.Spec.ObjectTemplates,
-				objectTemplate(strings.ToLower(kind), fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":%q,"metadata":{"name":"$(IDENTITY)-a"}}`, kind)))
+				objectTemplate(strings.ToLower(kind),
+					fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":%q,"metadata":{"name":"$(IDENTITY)-a"}}`, kind)))
 		}
 	})
 }
@@ -69,7 +70,8 @@ func TestTheKindsOfStoredSetsAreKnown(t *testing.T) {
 		}, "B C"},
 		"a removed template counts as long as its objects are there": {func(t *testing.T, o *ObjectKinds) {
 			set := ofKinds("a", 3, "A")
-			set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "b", Kind: "B.example.com", APIVersion: "example.com/v1", RemovedAt: new(metav1.Now())}}
+			set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
+				{Name: "b", Kind: "B.example.com", APIVersion: "example.com/v1", RemovedAt: new(metav1.Now())}}
 			happened(t, o.Add(set))
 		}, "A B"},
 	} {
@@ -138,7 +140,8 @@ func TestWritesThatAddAKindAreRefusedUntilTheSetsAreListed(t *testing.T) {
 	cancel()
 	kinds := newObjectKinds()
 	claim := &kindClaim{of: kinds}
-	if err := claim.check(ctx, ofKinds("a", 0, "A"), nil); err == nil || !strings.Contains(err.Error(), "does not know yet which kinds of objects") {
+	if err := claim.check(ctx, ofKinds("a", 0, "A"), nil); err == nil ||
+		!strings.Contains(err.Error(), "does not know yet which kinds of objects") {
 		t.Errorf("a write with a new kind: got error %v, want it refused for now", err)
 	}
 	if err := claim.check(ctx, ofKinds("a", 0, "A"), ofKinds("a", 0, "A")); err != nil {

@@ -59,7 +59,8 @@ var (
 // NewPlanREST serves the plans that the planner makes of the sets of a store. Of
 // scheme it uses the generated validation of the API types.
 func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
-	return &PlanREST{sets.Store, newStrategy(scheme, nil, planner), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
+	return &PlanREST{
+		sets.Store, newStrategy(scheme, nil, planner), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
 }
 
 // New is an empty set, for a proposal to be decoded into.
@@ -104,17 +105,20 @@ func TooManyPlans() error {
 // Create returns the plan that a proposed set would lead to. The proposal becomes part of
 // what is planned with: it may be large, and is not copied. Create may go on for a moment
 // after the answer to a caller who has left, so it counts for itself.
-func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, _ *metav1.CreateOptions) (runtime.Object, error) {
+func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
+	_ *metav1.CreateOptions) (runtime.Object, error) {
 	if !r.proposed.TryAcquire(1) {
 		return nil, TooManyPlans()
 	}
 	defer r.proposed.Release(1)
 	proposal, ok := obj.(*v1.StatefulSet)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSet, a Scale, a StatefulSetRollout or a StatefulSetReplacement, got %T", obj))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("expected a StatefulSet, a Scale, a StatefulSetRollout or a StatefulSetReplacement, got %T", obj))
 	}
 	if proposal.Name != "" && proposal.Name != name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for the plan of that set", proposal.Name, name))
 	}
 	stored, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil && (isScale(proposal) || !apierrors.IsNotFound(err)) {

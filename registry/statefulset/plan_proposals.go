@@ -45,7 +45,8 @@ func enclose(request any, name, namespace, key string, proposal *v1.StatefulSet)
 	if err != nil {
 		return err
 	}
-	*proposal = v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{key: string(text)}}}
+	*proposal = v1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{key: string(text)}}}
 	return nil
 }
 

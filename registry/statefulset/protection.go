@@ -24,14 +24,16 @@ import (
 const mostProtected = 5
 
 // Delete ends a set, unless it is protected.
-func (r *REST) Delete(ctx context.Context, name string, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+func (r *REST) Delete(ctx context.Context, name string, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool,
+	error) {
 	return r.Store.Delete(ctx, name, unlessProtected(admit), options)
 }
 
 // DeleteCollection ends sets, if none of them is protected. The generic store would end those
 // that it comes to before it comes to a protected one. A set that is protected between the look
 // and its turn stays, too, but then others may be gone.
-func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions, which *metainternalversion.ListOptions) (runtime.Object, error) {
+func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions,
+	which *metainternalversion.ListOptions) (runtime.Object, error) {
 	found, err := r.List(ctx, which.DeepCopy())
 	if err != nil {
 		return nil, err
@@ -119,5 +121,6 @@ func misleading(set, old *v1.StatefulSet) []string {
 	if !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(strings.TrimSpace(value))) {
 		return nil
 	}
-	return []string{fmt.Sprintf("metadata.annotations[%s]: %q protects the set, as every value does; remove the annotation to end that", v1.ProtectAnnotation, value)}
+	return []string{fmt.Sprintf("metadata.annotations[%s]: %q protects the set, as every value does; remove the annotation to end that",
+		v1.ProtectAnnotation, value)}
 }

@@ -63,7 +63,8 @@ func scaleTo(replicas int32) func(*v1.StatefulSet) {
 func expectForbidden(t *testing.T, err error, message string) {
 	t.Helper()
 	status, ok := err.(apierrors.APIStatus)
-	if !ok || status.Status().Code != http.StatusForbidden || status.Status().Reason != metav1.StatusReasonForbidden || err.Error() != message {
+	if !ok || status.Status().Code != http.StatusForbidden || status.Status().Reason != metav1.StatusReasonForbidden ||
+		err.Error() != message {
 		t.Errorf("got %v (%T), want 403 Forbidden with the message %q", err, err, message)
 	}
 }
@@ -74,14 +75,17 @@ func TestAProtectedSetKeepsItsMembers(t *testing.T) {
 		do   func(Storage) error
 		want string
 	}{
-		"when it is deleted":                          {func(s Storage) error { return remove(s, metav1.DeleteOptions{}) }, isProtected},
-		"when it is deleted and its pods are to stay": {func(s Storage) error { return remove(s, propagating(metav1.DeletePropagationOrphan)) }, isProtected},
-		"when it is deleted after its pods":           {func(s Storage) error { return remove(s, propagating(metav1.DeletePropagationForeground)) }, isProtected},
-		"when it is deleted in a dry run":             {func(s Storage) error { return remove(s, dryRun) }, isProtected},
-		"when all sets are deleted":                   {func(s Storage) error { return removeAll(s, metav1.DeleteOptions{}) }, "nothing was deleted: " + isProtected},
-		"when all sets are deleted in a dry run":      {func(s Storage) error { return removeAll(s, dryRun) }, "nothing was deleted: " + isProtected},
-		"when it is scaled to none":                   {func(s Storage) error { return write(s, scaleTo(0)) }, isProtected},
-		"when it is scaled to none in a dry run":      {func(s Storage) error { return write(s, scaleTo(0), metav1.DryRunAll) }, isProtected},
+		"when it is deleted": {func(s Storage) error { return remove(s, metav1.DeleteOptions{}) }, isProtected},
+		"when it is deleted and its pods are to stay": {
+			func(s Storage) error { return remove(s, propagating(metav1.DeletePropagationOrphan)) }, isProtected},
+		"when it is deleted after its pods": {
+			func(s Storage) error { return remove(s, propagating(metav1.DeletePropagationForeground)) }, isProtected},
+		"when it is deleted in a dry run": {func(s Storage) error { return remove(s, dryRun) }, isProtected},
+		"when all sets are deleted": {
+			func(s Storage) error { return removeAll(s, metav1.DeleteOptions{}) }, "nothing was deleted: " + isProtected},
+		"when all sets are deleted in a dry run": {func(s Storage) error { return removeAll(s, dryRun) }, "nothing was deleted: " + isProtected},
+		"when it is scaled to none":              {func(s Storage) error { return write(s, scaleTo(0)) }, isProtected},
+		"when it is scaled to none in a dry run": {func(s Storage) error { return write(s, scaleTo(0), metav1.DryRunAll) }, isProtected},
 		"when the write that scales it to none ends the protection": {func(s Storage) error {
 			return write(s, func(set *v1.StatefulSet) { scaleTo(0)(set); set.Annotations = nil })
 		}, isProtected},
@@ -124,8 +128,9 @@ func TestWhatProtectionDoesNotPrevent(t *testing.T) {
 		"a change of the template": {protect("prod"), func(s Storage) error {
 			return write(s, settest.Spec(func(s *v1.StatefulSetSpec) { s.Template.Spec.Containers[0].Image = "nginx:2" }))
 		}},
-		"fewer members":             {protect("prod"), func(s Storage) error { return write(s, scaleTo(1)) }},
-		"the end of the protection": {protect("prod"), func(s Storage) error { return write(s, func(set *v1.StatefulSet) { set.Annotations = nil }) }},
+		"fewer members": {protect("prod"), func(s Storage) error { return write(s, scaleTo(1)) }},
+		"the end of the protection": {
+			protect("prod"), func(s Storage) error { return write(s, func(set *v1.StatefulSet) { set.Annotations = nil }) }},
 		"its beginning with no members": {func(*v1.StatefulSet) {}, func(s Storage) error {
 			return write(s, func(set *v1.StatefulSet) { scaleTo(0)(set); protect("prod")(set) })
 		}},
@@ -219,7 +224,8 @@ func stored(t *testing.T, s Storage) (all []string) {
 
 func TestAReasonIsCutShort(t *testing.T) {
 	set := settest.Changed(protect(strings.Repeat("ä", 101)))
-	if got, want := v1.ExplainProtection(set), `set default/web is protected ("`+strings.Repeat("ä", 100)+`..."): remove annotation apps.statefulset.dev/protect first`; got != want {
+	if got, want := v1.ExplainProtection(set),
+		`set default/web is protected ("`+strings.Repeat("ä", 100)+`..."): remove annotation apps.statefulset.dev/protect first`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -55,9 +55,11 @@ func (*ReplaceREST) Destroy() {}
 
 // Create notes which pods are to be replaced, and returns the request with the name, UID and
 // version of the set.
-func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
+	options *metav1.CreateOptions) (runtime.Object, error) {
 	if !r.asking.TryAcquire(1) {
-		return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
+		return nil, apierrors.NewTooManyRequests(
+			fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
 	}
 	defer r.asking.Release(1)
 	request, ok := obj.(*v1.StatefulSetReplacement)
@@ -65,7 +67,8 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetReplacement, got %T", obj))
 	}
 	if request.Name != "" && request.Name != name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for members of that set", request.Name, name))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for members of that set", request.Name, name))
 	}
 	if errs := validateReplacement(request); len(errs) > 0 {
 		return nil, invalidReplacement(name, errs)

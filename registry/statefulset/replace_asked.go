@@ -57,7 +57,8 @@ func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.State
 		return nil, invalidReplacement(set.Name, errs)
 	}
 	if names := a.unavailable(set); len(names) > 0 && !a.request.Force {
-		return nil, conflict(set, "members that are not to be replaced are unavailable: %s; wait until they are available, or use force", strings.Join(names, ", "))
+		return nil, conflict(set, "members that are not to be replaced are unavailable: %s; wait until they are available, or use force",
+			strings.Join(names, ", "))
 	}
 	before := len(set.Status.Replacements)
 	for _, ordinal := range a.ordinals() {
@@ -65,7 +66,8 @@ func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.State
 		set.Status.Replacements = append(set.Status.Replacements, v1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
 	}
 	if n := len(set.Status.Replacements); n > v1.MostReplacements {
-		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before, v1.MostReplacements)
+		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before,
+			v1.MostReplacements)
 	}
 	noteReplacement(ctx, set, a.request)
 	return set, nil
@@ -77,7 +79,8 @@ func (a *askedSet) refuse(set *v1.StatefulSet) error {
 		return conflict(set, "the request is for the set with UID %s, the set of this name has UID %s", uid, set.UID)
 	}
 	if why, held := v1.Held(set); held {
-		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why, v1.HoldAnnotation)
+		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why,
+			v1.HoldAnnotation)
 	}
 	if set.DeletionTimestamp != nil {
 		return conflict(set, "the set is being deleted, so that none of its members would return")
@@ -96,7 +99,8 @@ func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
 			case !roster.Contains(ordinal):
 				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("set %s has no member %s; %s", set.Name, name, membersOf(roster))))
 			case a.pods[ordinal] == "":
-				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod that could be replaced; one is created without being asked for", name)))
+				errs = append(errs,
+					field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod that could be replaced; one is created without being asked for", name)))
 			}
 		}
 	}

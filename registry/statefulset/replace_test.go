@@ -60,7 +60,8 @@ func TestReplacing(t *testing.T) {
 	for i := range many {
 		many[i].First = int32(i)
 	}
-	const invalid, modified = `StatefulSetReplacement.apps.statefulset.dev "web" is invalid: `, `Operation cannot be fulfilled on statefulsets.apps.statefulset.dev "web": `
+	const invalid, modified = `StatefulSetReplacement.apps.statefulset.dev "web" is invalid: `,
+		`Operation cannot be fulfilled on statefulsets.apps.statefulset.dev "web": `
 	for sentence, test := range map[string]struct {
 		set    func(*v1.StatefulSet)
 		before []v1.MemberReplacement
@@ -72,25 +73,36 @@ func TestReplacing(t *testing.T) {
 		want   []v1.MemberReplacement
 		err    string
 	}{
-		"a member":                        {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
-		"several members":                 {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 1, Last: new(int32(2))}, {First: 0}}}, want: entries(1, 2, 0)},
-		"one besides another":             {before: entries(1), ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(1, 2)},
-		"one twice":                       {before: entries(2), ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
-		"one whose pod is another by now": {before: []v1.MemberReplacement{{Ordinal: 2, PodUID: "former"}}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
-		"a member, if it were stored":     {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, dryRun: true},
-		"one that is unavailable":         {host: pods{0: true, 1: true, 2: false}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
-		"all that are unavailable":        {host: pods{0: true, 1: false, 2: false}, ask: v1.StatefulSetReplacement{Ordinals: first(2, 1)}, want: entries(2, 1)},
+		"a member": {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
+		"several members": {
+			ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 1, Last: new(int32(2))}, {First: 0}}}, want: entries(1, 2, 0)},
+		"one besides another": {before: entries(1), ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(1, 2)},
+		"one twice":           {before: entries(2), ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
+		"one whose pod is another by now": {
+			before: []v1.MemberReplacement{{Ordinal: 2, PodUID: "former"}}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
+		"a member, if it were stored": {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, dryRun: true},
+		"one that is unavailable": {
+			host: pods{0: true, 1: true, 2: false}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, want: entries(2)},
+		"all that are unavailable": {
+			host: pods{0: true, 1: false, 2: false}, ask: v1.StatefulSetReplacement{Ordinals: first(2, 1)}, want: entries(2, 1)},
 		"one while others are unavailable": {host: pods{0: false, 2: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
 			err: modified + "members that are not to be replaced are unavailable: web-0, web-1; wait until they are available, or use force"},
-		"one while very many are unavailable": {set: func(set *v1.StatefulSet) { *set.Spec.Replicas = 2_000_000_000 }, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
-			err: modified + "members that are not to be replaced are unavailable: web-3, web-4, web-5, ...; wait until they are available, or use force"},
-		"one while others are unavailable, by force": {host: pods{0: false, 2: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true}, want: entries(2)},
-		"none":          {err: invalid + "ordinals: Required value: the ordinals of the members that are to be replaced, such as [{first: 2}]"},
-		"too many":      {ask: v1.StatefulSetReplacement{Ordinals: many}, err: invalid + "ordinals: Too many: 33: must have at most 32 items"},
-		"a long range":  {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 0, Last: new(int32(2147483647))}}}, err: invalid + "ordinals: Invalid value: 2147483648: must be at most 32 ordinals"},
-		"a broken one":  {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 2, Last: new(int32(1))}}}, err: invalid + "ordinals[0].last: Invalid value: 1: must not be less than first (2)"},
-		"one two times": {ask: v1.StatefulSetReplacement{Ordinals: first(1, 1)}, err: invalid + "ordinals[1]: Invalid value: \"1\": overlaps ordinals[0], which is 1"},
-		"no member":     {ask: v1.StatefulSetReplacement{Ordinals: first(7)}, err: invalid + "ordinals[0]: Invalid value: 7: set web has no member web-7; its members are 0 to 2"},
+		"one while very many are unavailable": {
+			set: func(set *v1.StatefulSet) { *set.Spec.Replicas = 2_000_000_000 }, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
+			err: modified +
+				"members that are not to be replaced are unavailable: web-3, web-4, web-5, ...; wait until they are available, or use force"},
+		"one while others are unavailable, by force": {
+			host: pods{0: false, 2: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true}, want: entries(2)},
+		"none":     {err: invalid + "ordinals: Required value: the ordinals of the members that are to be replaced, such as [{first: 2}]"},
+		"too many": {ask: v1.StatefulSetReplacement{Ordinals: many}, err: invalid + "ordinals: Too many: 33: must have at most 32 items"},
+		"a long range": {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 0, Last: new(int32(2147483647))}}},
+			err: invalid + "ordinals: Invalid value: 2147483648: must be at most 32 ordinals"},
+		"a broken one": {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 2, Last: new(int32(1))}}},
+			err: invalid + "ordinals[0].last: Invalid value: 1: must not be less than first (2)"},
+		"one two times": {ask: v1.StatefulSetReplacement{Ordinals: first(1, 1)},
+			err: invalid + "ordinals[1]: Invalid value: \"1\": overlaps ordinals[0], which is 1"},
+		"no member": {ask: v1.StatefulSetReplacement{Ordinals: first(7)},
+			err: invalid + "ordinals[0]: Invalid value: 7: set web has no member web-7; its members are 0 to 2"},
 		"a reserved one": {set: func(set *v1.StatefulSet) {
 			set.Spec.Ordinals = &v1.StatefulSetOrdinals{Reserved: first(1, 3, 5, 7)}
 		}, ask: v1.StatefulSetReplacement{Ordinals: first(1)},
@@ -101,14 +113,20 @@ func TestReplacing(t *testing.T) {
 			err: invalid + "ordinals[0]: Invalid value: 2: member web-2 has no pod that could be replaced; one is created without being asked for"},
 		"one more than may be": {before: make([]v1.MemberReplacement, v1.MostReplacements), ask: v1.StatefulSetReplacement{Ordinals: first(2)},
 			err: modified + "32 members are to be replaced already, and there may be 32 at a time; wait until the first are back"},
-		"one of a held set": {set: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: "repair"} }, ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true},
-			err: modified + `the set is held ("repair"), so that none of its members would be replaced: remove annotation apps.statefulset.dev/hold first`},
-		"one of another set of the name":   {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Ordinals: first(2)}, err: modified + "the request is for the set with UID other, the set of this name has UID "},
-		"one of a set of another name":     {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Ordinals: first(2)}, err: `metadata.name is "db", must be "web" or empty: the request is for members of that set`},
-		"one of a set that does not exist": {name: "nope", ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: `statefulsets.apps.statefulset.dev "nope" not found`},
+		"one of a held set": {set: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: "repair"} },
+			ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true},
+			err: modified +
+				`the set is held ("repair"), so that none of its members would be replaced: remove annotation apps.statefulset.dev/hold first`},
+		"one of another set of the name": {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Ordinals: first(2)},
+			err: modified + "the request is for the set with UID other, the set of this name has UID "},
+		"one of a set of another name": {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Ordinals: first(2)},
+			err: `metadata.name is "db", must be "web" or empty: the request is for members of that set`},
+		"one of a set that does not exist": {
+			name: "nope", ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: `statefulsets.apps.statefulset.dev "nope" not found`},
 		"one whose lost node has no name of a node": {ask: v1.StatefulSetReplacement{Ordinals: first(2), LostNode: "Node 1"},
 			err: invalid + `lostNode: Invalid value: "Node 1": must be the name of a node: a lowercase RFC 1123 subdomain must consist of`},
-		"one that admission refuses":   {ask: v1.StatefulSetReplacement{Ordinals: first(2)}, admit: errors.New("not on Sundays"), err: "not on Sundays"},
+		"one that admission refuses": {
+			ask: v1.StatefulSetReplacement{Ordinals: first(2)}, admit: errors.New("not on Sundays"), err: "not on Sundays"},
 		"one in a host that is silent": {host: silent{}, ask: v1.StatefulSetReplacement{Ordinals: first(2)}, err: "no answer"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -140,7 +158,8 @@ func TestReplacing(t *testing.T) {
 				options.DryRun = []string{metav1.DryRunAll}
 			}
 			admit := func(context.Context, runtime.Object) error { return test.admit }
-			got, err := NewReplaceREST(s.Status, newScheme(t), test.host).Create(s.requestFor("replace"), test.name, &test.ask, rest.ValidateObjectFunc(admit), options)
+			got, err := NewReplaceREST(s.Status, newScheme(t), test.host).Create(s.requestFor("replace"), test.name, &test.ask,
+				rest.ValidateObjectFunc(admit), options)
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}
@@ -148,7 +167,8 @@ func TestReplacing(t *testing.T) {
 			if !slices.Equal(after.Status.Replacements, test.want) || after.Generation != 1 || *after.Spec.Replicas != *set.Spec.Replicas {
 				t.Errorf("the set names the pods %v in generation %d, want %v in generation 1", after.Status.Replacements, after.Generation, test.want)
 			}
-			if answer, ok := got.(*v1.StatefulSetReplacement); err == nil && (!ok || answer.UID != set.UID || answer.Name != "web" || len(answer.Ordinals) != len(test.ask.Ordinals)) {
+			if answer, ok := got.(*v1.StatefulSetReplacement); err == nil &&
+				(!ok || answer.UID != set.UID || answer.Name != "web" || len(answer.Ordinals) != len(test.ask.Ordinals)) {
 				t.Errorf("got the answer %+v, want the request, with the name and UID of the set", got)
 			}
 		})

@@ -40,8 +40,10 @@ func readSet(ctx context.Context, store *genericregistry.Store, name string, opt
 
 // noteRequest writes what becomes of the status of a set by a request, and returns what the
 // answer says of the set: its name, UID and version.
-func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo, options *metav1.CreateOptions) (metav1.ObjectMeta, error) {
-	stored, _, err := store.Update(asWriteOfStatus(ctx), name, change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: options.DryRun})
+func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo,
+	options *metav1.CreateOptions) (metav1.ObjectMeta, error) {
+	stored, _, err := store.Update(asWriteOfStatus(ctx), name, change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false,
+		&metav1.UpdateOptions{DryRun: options.DryRun})
 	if err != nil {
 		return metav1.ObjectMeta{}, explainTooLarge(err)
 	}
@@ -49,13 +51,15 @@ func noteRequest(ctx context.Context, store *genericregistry.Store, name string,
 	if !ok {
 		return metav1.ObjectMeta{}, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
 	}
-	return metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion, CreationTimestamp: set.CreationTimestamp}, nil
+	return metav1.ObjectMeta{Name: set.Name, Namespace: set.Namespace, UID: set.UID, ResourceVersion: set.ResourceVersion,
+		CreationTimestamp: set.CreationTimestamp}, nil
 }
 
 // asWriteOfStatus makes the rules apply to a request that a write of the status meets.
 func asWriteOfStatus(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
-		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets", Subresource: "status"})
+		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets",
+		Subresource: "status"})
 }
 
 // requestStrategy is the strategy for what the status notes of a request to a subresource:

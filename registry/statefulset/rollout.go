@@ -47,13 +47,15 @@ func (*RolloutREST) New() runtime.Object { return &v1.StatefulSetRollout{} }
 func (*RolloutREST) Destroy() {}
 
 // Create notes what has been decided, and returns it with the name, UID and version of the set.
-func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+func (r *RolloutREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
+	options *metav1.CreateOptions) (runtime.Object, error) {
 	about, ok := obj.(*v1.StatefulSetRollout)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetRollout, got %T", obj))
 	}
 	if about.Name != "" && about.Name != name {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: the decision is about the update of that set", about.Name, name))
+		return nil, apierrors.NewBadRequest(
+			fmt.Sprintf("metadata.name is %q, must be %q or empty: the decision is about the update of that set", about.Name, name))
 	}
 	if errs := validateDecision(about); len(errs) > 0 {
 		return nil, invalidDecision(name, errs)
@@ -82,7 +84,8 @@ func (r *RolloutREST) look(ctx context.Context, name string, about *v1.StatefulS
 	}
 	if decision.NeedsStrays(set, about) {
 		if !r.asking.TryAcquire(1) {
-			return nil, apierrors.NewTooManyRequests(fmt.Sprintf("%d other decisions are being answered that depend on the pods of members, which is the limit, try again later", DecisionsAtOnce), 1)
+			return nil, apierrors.NewTooManyRequests(fmt.Sprintf(
+				"%d other decisions are being answered that depend on the pods of members, which is the limit, try again later", DecisionsAtOnce), 1)
 		}
 		defer r.asking.Release(1)
 	}

@@ -40,7 +40,8 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 	promote := func(step int32) v1.StatefulSetRollout {
 		return v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteRollout, Step: step}
 	}
-	all, abort := v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteAllRollout}, v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout}
+	all, abort := v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteAllRollout},
+		v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout}
 	atStep := func(step int32) *v1.RolloutStatus {
 		return &v1.RolloutStatus{Revision: "web-b", Step: step, Released: first(2)}
 	}
@@ -61,47 +62,81 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		want     *v1.RolloutStatus
 		err      string
 	}{
-		"the promotion of a step is noted":        {decision: promote(1), before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 1}},
-		"one of several steps is noted":           {decision: promote(2), before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 2}},
-		"one that was promoted further stays so":  {decision: promote(1), before: &v1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2}},
-		"the promotion of all steps is noted":     {decision: all, before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedAll: true}},
-		"an abortion is noted":                    {decision: abort, before: atStep(2), want: &v1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
+		"the promotion of a step is noted": {
+			decision: promote(1), before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 1}},
+		"one of several steps is noted": {
+			decision: promote(2), before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedStep: 2}},
+		"one that was promoted further stays so": {decision: promote(1), before: &v1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2},
+			want: &v1.RolloutStatus{Revision: "web-b", Step: 1, PromotedStep: 2}},
+		"the promotion of all steps is noted": {
+			decision: all, before: atStep(1), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Released: first(2), PromotedAll: true}},
+		"an abortion is noted": {
+			decision: abort, before: atStep(2), want: &v1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
 		"one that comes before the record begins": {decision: abort, want: &v1.RolloutStatus{Revision: "web-b", Aborted: true}},
 		"one that comes before the record of the one before ends keeps whom that had reached": {decision: abort,
-			before: &v1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1), PromotedAll: true}, want: &v1.RolloutStatus{Revision: "web-b", Released: first(1), Aborted: true}},
-		"an abortion of an update without steps is noted": {decision: abort, spec: plain, want: &v1.RolloutStatus{Revision: "web-b", Aborted: true}},
-		"a dry run is not noted":                          {decision: abort, before: atStep(1), dryRun: true, want: atStep(1)},
+			before: &v1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1), PromotedAll: true},
+			want:   &v1.RolloutStatus{Revision: "web-b", Released: first(1), Aborted: true}},
+		"an abortion of an update without steps is noted": {
+			decision: abort, spec: plain, want: &v1.RolloutStatus{Revision: "web-b", Aborted: true}},
+		"a dry run is not noted": {decision: abort, before: atStep(1), dryRun: true, want: atStep(1)},
 
-		"one without a revision and without an action": {err: invalid + `[revision: Required value: status.updateRevision of the set, action: Unsupported value: "": supported values: "Abort", "Promote", "PromoteAll"]`},
-		"a promotion of no step":                       {decision: promote(0), err: invalid + "step: Invalid value: 0: must be 1 or more: the last step that is promoted"},
-		"an abortion of a step":                        {decision: v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout, Step: 1}, err: invalid + "step: Invalid value: 1: only allowed with action Promote"},
-		"a promotion of a step that there is not":      {decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the update has 2"},
-		"a promotion that comes too late":              {decision: promote(1), before: atStep(2), want: atStep(2), err: late + "step 1 is done: the update is at step 2"},
+		"one without a revision and without an action": {
+			err: invalid +
+				`[revision: Required value: status.updateRevision of the set, action: Unsupported value: "": supported values: "Abort", "Promote", "PromoteAll"]`},
+		"a promotion of no step": {
+			decision: promote(0), err: invalid + "step: Invalid value: 0: must be 1 or more: the last step that is promoted"},
+		"an abortion of a step": {decision: v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout, Step: 1},
+			err: invalid + "step: Invalid value: 1: only allowed with action Promote"},
+		"a promotion of a step that there is not": {
+			decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the update has 2"},
+		"a promotion that comes too late": {
+			decision: promote(1), before: atStep(2), want: atStep(2), err: late + "step 1 is done: the update is at step 2"},
 		"a promotion of an update without steps": {decision: all, spec: plain,
 			err: late + "the update has no steps that could be promoted"},
-		"one about another update":            {decision: v1.StatefulSetRollout{Revision: "web-a", Action: v1.AbortRollout}, err: late + "the decision is about the update to web-a, and the present one is to web-b"},
-		"one about an update that is over":    {decision: abort, status: func(s *v1.StatefulSetStatus) { s.CurrentRevision = "web-b" }, err: late + "no update is under way: revision web-b is the current one"},
-		"one about what nobody has seen yet":  {decision: abort, status: func(s *v1.StatefulSetStatus) { s.ObservedGeneration = 0 }, err: late + "the controller has not yet seen generation 1 of the set, it has seen 0: look again at what the update is"},
-		"one about an update that was failed": {decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}, err: late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
-		"an abortion with nowhere to go back to": {decision: abort, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)},
+		"one about another update": {decision: v1.StatefulSetRollout{Revision: "web-a", Action: v1.AbortRollout},
+			err: late + "the decision is about the update to web-a, and the present one is to web-b"},
+		"one about an update that is over": {decision: abort, status: func(s *v1.StatefulSetStatus) { s.CurrentRevision = "web-b" },
+			err: late + "no update is under way: revision web-b is the current one"},
+		"one about what nobody has seen yet": {decision: abort, status: func(s *v1.StatefulSetStatus) { s.ObservedGeneration = 0 },
+			err: late + "the controller has not yet seen generation 1 of the set, it has seen 0: look again at what the update is"},
+		"one about an update that was failed": {
+			decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
+			want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
+			err:  late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
+		"an abortion with nowhere to go back to": {decision: abort, before: &v1.RolloutStatus{
+			Revision: "web-b", Step: 1, Superseded: first(1, 2)}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)},
 			err: late + "web-1, web-2" + noWayBack},
-		"one with nowhere to go back to, as only the pods tell": {decision: abort, spec: plain, host: ran{1: "web-0", 2: "web-0", 4: "", 5: "web-b", 6: "web-a"},
+		"one with nowhere to go back to, as only the pods tell": {
+			decision: abort, spec: plain, host: ran{1: "web-0", 2: "web-0", 4: "", 5: "web-b", 6: "web-a"},
 			err: late + "web-1 to web-2, web-4" + noWayBack},
-		"one before whose record the pods are seen": {decision: abort, before: &v1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1)}, host: ran{1: "web-0"},
+		"one before whose record the pods are seen": {
+			decision: abort, before: &v1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1)}, host: ran{1: "web-0"},
 			want: &v1.RolloutStatus{Revision: "web-a", Step: 3, Released: first(1)}, err: late + "web-1" + noWayBack},
-		"one of which it is not known where it would lead":      {decision: abort, spec: plain, host: silent{}, err: "no answer"},
-		"one that the record tells, whatever the pods":          {decision: abort, before: atStep(2), host: silent{}, want: &v1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
-		"a promotion does not ask the host":                     {decision: promote(1), host: silent{}, want: &v1.RolloutStatus{Revision: "web-b", PromotedStep: 1}},
-		"one of an update that was aborted and cannot go back":  {decision: abort, before: stuck(), want: stuck(), err: late + "the update is aborted already, and web-1 ran a revision that was never completed, so it cannot be rolled back; give the set another template, or go on with it: kubectl sts rollout promote"},
-		"a promotion takes an abortion back that leads nowhere": {decision: promote(1), before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedStep: 1}},
-		"so does that of all steps":                             {decision: all, before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedAll: true}},
-		"so it does where there are none":                       {decision: all, spec: plain, before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1)}},
-		"one of an update that was aborted, and goes back":      {decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true}, err: late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
+		"one of which it is not known where it would lead": {decision: abort, spec: plain, host: silent{}, err: "no answer"},
+		"one that the record tells, whatever the pods": {decision: abort, before: atStep(2), host: silent{},
+			want: &v1.RolloutStatus{Revision: "web-b", Step: 2, Released: first(2), Aborted: true}},
+		"a promotion does not ask the host": {
+			decision: promote(1), host: silent{}, want: &v1.RolloutStatus{Revision: "web-b", PromotedStep: 1}},
+		"one of an update that was aborted and cannot go back": {
+			decision: abort, before: stuck(), want: stuck(),
+			err: late + "the update is aborted already, and web-1 ran a revision that was never completed, so it cannot be rolled back; give the set another template, or go on with it: kubectl sts rollout promote"},
+		"a promotion takes an abortion back that leads nowhere": {
+			decision: promote(1), before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedStep: 1}},
+		"so does that of all steps": {
+			decision: all, before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedAll: true}},
+		"so it does where there are none": {
+			decision: all, spec: plain, before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1)}},
+		"one of an update that was aborted, and goes back": {
+			decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true},
+			want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true},
+			err:  late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
 		"one about updates that do not roll": {decision: abort, spec: func(s *v1.StatefulSetSpec) {
 			s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
 		}, err: late + "the update strategy is OnDelete: only updates of the strategy RollingUpdate are promoted and aborted"},
-		"one for another set of the name":   {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Revision: "web-b", Action: v1.AbortRollout}, err: late + "the decision is about the set with UID other, the set of this name has UID "},
-		"one for a set of another name":     {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Revision: "web-b", Action: v1.AbortRollout}, err: `metadata.name is "db", must be "web" or empty: the decision is about the update of that set`},
+		"one for another set of the name": {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Revision: "web-b",
+			Action: v1.AbortRollout}, err: late + "the decision is about the set with UID other, the set of this name has UID "},
+		"one for a set of another name": {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Revision: "web-b",
+			Action: v1.AbortRollout}, err: `metadata.name is "db", must be "web" or empty: the decision is about the update of that set`},
 		"one for a set that does not exist": {name: "nope", decision: abort, err: `statefulsets.apps.statefulset.dev "nope" not found`},
 		"one that admission refuses":        {decision: abort, admit: errors.New("not on Sundays"), err: "not on Sundays"},
 	} {
@@ -109,12 +144,14 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 			s := newTestStorage(t)
 			set := settest.Valid()
 			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType,
-				RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}}
+				RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+					Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}}
 			if test.spec != nil {
 				test.spec(&set.Spec)
 			}
 			set = create(t, s, set)
-			set.Status.ObservedGeneration, set.Status.CurrentRevision, set.Status.UpdateRevision, set.Status.Rollout = 1, "web-a", "web-b", test.before
+			set.Status.ObservedGeneration, set.Status.CurrentRevision, set.Status.UpdateRevision, set.Status.Rollout = 1, "web-a", "web-b",
+				test.before
 			if test.status != nil {
 				test.status(&set.Status)
 			}
@@ -132,7 +169,8 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 				test.host = ran{0: "web-a", 2: "web-b"}
 			}
 			admit := func(context.Context, runtime.Object) error { return test.admit }
-			got, err := NewRolloutREST(s.Status, newScheme(t), test.host).Create(s.requestFor("rollout"), test.name, &test.decision, rest.ValidateObjectFunc(admit), options)
+			got, err := NewRolloutREST(s.Status, newScheme(t), test.host).Create(s.requestFor("rollout"), test.name, &test.decision,
+				rest.ValidateObjectFunc(admit), options)
 			if (err == nil) != (test.err == "") || err != nil && !strings.HasPrefix(err.Error(), test.err) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}
@@ -208,7 +246,8 @@ func TestThePlanOfADecisionIsRefusedAsTheDecisionIs(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, test.err)
 			}
 			if err == nil && !got.Status.Rollout.Aborted || set.Status.Rollout != nil {
-				t.Errorf("the plan is made of %+v, and the set has %+v, want an aborted update, and the set as it was", got.Status.Rollout, set.Status.Rollout)
+				t.Errorf("the plan is made of %+v, and the set has %+v, want an aborted update, and the set as it was", got.Status.Rollout,
+					set.Status.Rollout)
 			}
 		})
 	}

@@ -44,7 +44,8 @@ func (r roomy) Create(ctx context.Context, key string, obj, out runtime.Object, 
 	return r.Interface.Create(ctx, key, obj, out, ttl)
 }
 
-func (r roomy) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, cached runtime.Object) error {
+func (r roomy) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool,
+	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, cached runtime.Object) error {
 	taken := false // the store may try several times
 	return r.Interface.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions,
 		func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {

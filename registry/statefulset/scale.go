@@ -55,7 +55,8 @@ func (r *ScaleREST) Get(ctx context.Context, name string, options *metav1.GetOpt
 
 // Update changes the replicas of an existing set. It never creates one, whatever
 // forceAllowCreate says.
-func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	set, _, err := r.store.Update(ctx, name, scaledSet{name, info},
 		createValidation, unlessEmptied(admitScaleUpdate(updateValidation)), false, options)
 	if err != nil {

@@ -26,5 +26,7 @@ func unpaced(set, old *v1.StatefulSet) []string {
 		old != nil && old.Spec.PodManagementPolicy == policy && equality.Semantic.DeepEqual(old.Spec.ScaleStrategy, strategy) {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it is for %s", strategy.MaxUnavailable, policy, v1.ParallelPodManagement)}
+	return []string{
+		fmt.Sprintf(
+			"spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it is for %s", strategy.MaxUnavailable, policy, v1.ParallelPodManagement)}
 }

@@ -32,7 +32,8 @@ func TestARateIsANumberOrAShare(t *testing.T) {
 		"-1":   field + "-1: must be greater than or equal to 0",
 		"0%":   field + `"0%": must not be 0: no member could ever be created`,
 		"101%": field + `"101%": must not be greater than 100%`,
-		"two":  field + `"two": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
+		"two": field +
+			`"two": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`,
 	} {
 		t.Run(fmt.Sprintf("of %q", value), func(t *testing.T) {
 			if got := fmt.Sprint(Validate(nil, paced(v1.ParallelPodManagement, value)).ToAggregate()); got != want {

@@ -43,7 +43,8 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 
 // Update changes the status of an existing set. It never creates one, whatever
 // forceAllowCreate says.
-func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	set, created, err := r.store.Update(ctx, name, info, createValidation, updateValidation, false, options)
 	return set, created, explainTooLarge(err)
 }
@@ -97,20 +98,24 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	errs := ValidateStatusUpdate(set, oldSet)
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change it; leave it as it is, or out"))
+		errs = append(errs,
+			field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change it; leave it as it is, or out"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"), "only statefulsets/replace and the controller change it; leave it as it is, or out"))
+		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"),
+			"only statefulsets/replace and the controller change it; leave it as it is, or out"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.ObjectTemplates, oldSet.Status.ObjectTemplates) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
+		errs = append(errs,
+			field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Evaluation, oldSet.Status.Evaluation) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"),
 			"only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
 	}
 	if !isController(ctx) && !keepsActions(set, oldSet) {
-		errs = append(errs, field.Forbidden(field.NewPath("status", "userActions"), "only the server and the controller change it; leave it as it is, or out"))
+		errs = append(errs,
+			field.Forbidden(field.NewPath("status", "userActions"), "only the server and the controller change it; leave it as it is, or out"))
 	}
 	return errs
 }

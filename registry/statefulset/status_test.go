@@ -160,10 +160,13 @@ func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
 		want   string // the names of the removed templates
 		err    string
 	}{
-		"the controller removes it":               {sender: user.APIServerUser, change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }},
-		"a client leaves it as it is":             {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "conf"},
-		"a client that does not know it keeps it": {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }, want: "conf"},
-		"a client may not change it":              {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
+		"the controller removes it": {
+			sender: user.APIServerUser, change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }},
+		"a client leaves it as it is": {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "conf"},
+		"a client that does not know it keeps it": {
+			sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates = nil }, want: "conf"},
+		"a client may not change it": {
+			sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ObjectTemplates[0].Name = "other" }, want: "conf", err: refused},
 		"a client may not add one": {sender: "bob", change: func(s *v1.StatefulSetStatus) {
 			s.ObjectTemplates = append(s.ObjectTemplates, v1.ObjectTemplateStatus{Name: "kept", RemovedAt: s.ObjectTemplates[0].RemovedAt})
 		}, want: "conf", err: refused},
@@ -175,7 +178,8 @@ func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
 			s := newTestStorage(t)
 			set := create(t, s, settest.Changed(withTemplates(givingAway("conf", 20))))
 			set.Spec.ObjectTemplates = nil
-			if _, _, err := s.StatefulSet.Update(s.requestFor(""), set.Name, rest.DefaultUpdatedObjectInfo(set), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
+			if _, _, err := s.StatefulSet.Update(s.requestFor(""), set.Name, rest.DefaultUpdatedObjectInfo(set), rest.ValidateAllObjectFunc,
+				rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
 				t.Fatalf("removing the template: %v", err)
 			}
 			set = storedSet(t, s)
@@ -205,8 +209,10 @@ func TestOnlyTheControllerChangesTheMarkOfAnEvaluation(t *testing.T) {
 		"the controller removes it":               {sender: user.APIServerUser, change: func(s *v1.StatefulSetStatus) { s.Evaluation = nil }},
 		"a client leaves it as it is":             {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.ReadyReplicas = 0 }, want: "abc"},
 		"a client that does not know it keeps it": {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation = nil }, want: "abc"},
-		"a client must not release the set":       {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.StoppedAt = nil }, want: "abc", err: refused},
-		"a client must not change the inputs":     {sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.Inputs = "other" }, want: "abc", err: refused},
+		"a client must not release the set": {
+			sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.StoppedAt = nil }, want: "abc", err: refused},
+		"a client must not change the inputs": {
+			sender: "bob", change: func(s *v1.StatefulSetStatus) { s.Evaluation.Inputs = "other" }, want: "abc", err: refused},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newTestStorage(t)

@@ -58,7 +58,8 @@ var (
 func (*REST) ShortNames() []string { return []string{"sset"} }
 
 // Create stores a new set that the host finds no fault in.
-func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc,
+	options *metav1.CreateOptions) (runtime.Object, error) {
 	claim := r.claim()
 	set, err := r.Store.Create(ctx, obj, claim.create(r.known(r.preflight.AfterCreate(admit))), options)
 	claim.end(set, options.DryRun, err)
@@ -67,7 +68,8 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.Valida
 
 // Update changes a set into one that the host finds no fault in, or creates it: server-side
 // apply comes this way too.
-func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc, admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc,
+	admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	claim := r.claim()
 	set, created, err := r.Store.Update(ctx, name, info, claim.create(r.known(r.preflight.AfterCreate(admitCreate))),
 		claim.update(r.knownUpdate(unlessEmptied(r.preflight.AfterUpdate(admitUpdate)))), mayCreate, options)
@@ -95,7 +97,8 @@ func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptio
 
 // NewStorage connects the endpoints to the storage that getter offers. Of scheme
 // it uses the defaults and the generated validation of the API types. cluster and turns may be nil.
-func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, cluster Cluster, turns Turns) (Storage, error) {
+func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, cluster Cluster,
+	turns Turns) (Storage, error) {
 	main := newStrategy(scheme, cluster, turns)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &v1.StatefulSet{} },

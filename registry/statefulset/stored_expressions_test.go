@@ -30,8 +30,10 @@ func TestStoredExpressionsStayValid(t *testing.T) {
 		},
 		"an output that makes a text longer": func(s *v1.StatefulSetSpec) {
 			s.Identity = &v1.MemberIdentity{}
-			s.ObjectTemplates = []v1.ObjectTemplate{{Name: "a", Outputs: []v1.ObjectOutput{{Name: "OUT", Expression: "object.data.a + object.data.a"}},
-				Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-a"},"data":{"a":"b"}}`)}}}
+			s.ObjectTemplates = []v1.ObjectTemplate{
+				{Name: "a", Outputs: []v1.ObjectOutput{{Name: "OUT", Expression: "object.data.a + object.data.a"}},
+					Object: runtime.RawExtension{
+						Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-a"},"data":{"a":"b"}}`)}}}
 		},
 	}
 	changes := map[string]struct {

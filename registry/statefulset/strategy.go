@@ -77,7 +77,8 @@ func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
 func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	set := obj.(*v1.StatefulSet)
 	set.Generation = 1
-	pending := conditions.Condition{Status: corev1.ConditionUnknown, Reason: v1.ReasonPending, Message: "The controller has not looked at this set yet."}
+	pending := conditions.Condition{
+		Status: corev1.ConditionUnknown, Reason: v1.ReasonPending, Message: "The controller has not looked at this set yet."}
 	set.Status = v1.StatefulSetStatus{Conditions: conditions.Conditions{Ready: pending}.Put(nil, time.Now())}
 }
 

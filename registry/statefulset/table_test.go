@@ -31,8 +31,9 @@ func TestASetIsPrintedLikeThoseOfApps(t *testing.T) {
 		wantHeader   string
 		wantContinue string
 	}{
-		"alone":             {object: set, options: &metav1.TableOptions{}, wantHeader: "Name/0 Ready/0 Age/0 Containers/1 Images/1"},
-		"in a list":         {object: list, options: &metav1.TableOptions{}, wantHeader: "Name/0 Ready/0 Age/0 Containers/1 Images/1", wantContinue: "more"},
+		"alone": {object: set, options: &metav1.TableOptions{}, wantHeader: "Name/0 Ready/0 Age/0 Containers/1 Images/1"},
+		"in a list": {
+			object: list, options: &metav1.TableOptions{}, wantHeader: "Name/0 Ready/0 Age/0 Containers/1 Images/1", wantContinue: "more"},
 		"without a heading": {object: list, options: &metav1.TableOptions{NoHeaders: true}, wantContinue: "more"},
 	}
 	for name, test := range tests {

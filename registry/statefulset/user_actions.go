@@ -41,7 +41,8 @@ func (r *recorder) noteUpdate(ctx context.Context, set, old *v1.StatefulSet) {
 	if r.unknown != nil && len(r.unknown(&v1.StatefulSet{Status: v1.StatefulSetStatus{UserActions: make([]v1.UserAction, 1)}})) > 0 {
 		return
 	}
-	if at := set.Spec.Template.Annotations[identity.RestartedAtAnnotation]; at != "" && at != old.Spec.Template.Annotations[identity.RestartedAtAnnotation] {
+	if at := set.Spec.Template.Annotations[identity.RestartedAtAnnotation]; at != "" &&
+		at != old.Spec.Template.Annotations[identity.RestartedAtAnnotation] {
 		noteAction(ctx, set, v1.UserAction{Action: v1.RestartUserAction})
 	}
 	noteRelease(ctx, set, old)

@@ -31,7 +31,8 @@ func (s Storage) requestOf(subresource string) context.Context {
 // updateOf writes a set as ann.
 func updateOf(t *testing.T, s Storage, set *v1.StatefulSet, dryRun ...string) {
 	t.Helper()
-	if _, _, err := s.StatefulSet.Update(s.requestOf(""), set.Name, rest.DefaultUpdatedObjectInfo(set), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: dryRun}); err != nil {
+	if _, _, err := s.StatefulSet.Update(s.requestOf(""), set.Name, rest.DefaultUpdatedObjectInfo(set), rest.ValidateAllObjectFunc,
+		rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{DryRun: dryRun}); err != nil {
 		t.Fatalf("updating the set: %v", err)
 	}
 }
@@ -43,7 +44,8 @@ const stoppedAt = "2026-01-02T03:04:05Z"
 func midway(t *testing.T, s Storage) *v1.StatefulSet {
 	t.Helper()
 	set := settest.Valid()
-	set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}
+	set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{
+		Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}
 	set = create(t, s, set)
 	stopped, err := time.Parse(time.RFC3339, stoppedAt)
 	if err != nil {
@@ -59,20 +61,23 @@ func midway(t *testing.T, s Storage) *v1.StatefulSet {
 }
 
 func earlier() []v1.UserAction {
-	return []v1.UserAction{{Action: v1.ReplaceUserAction, User: "bob", Time: metav1.Unix(1, 0), Generation: 1, Ordinals: first(0), Observed: true}}
+	return []v1.UserAction{
+		{Action: v1.ReplaceUserAction, User: "bob", Time: metav1.Unix(1, 0), Generation: 1, Ordinals: first(0), Observed: true}}
 }
 
 func TestWhoDidItIsRecorded(t *testing.T) {
 	decide := func(about v1.StatefulSetRollout) func(*testing.T, Storage, *v1.StatefulSet) {
 		return func(t *testing.T, s Storage, _ *v1.StatefulSet) {
-			if _, err := NewRolloutREST(s.Status, newScheme(t), ran{0: "web-a"}).Create(s.requestOf("rollout"), "web", &about, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
+			if _, err := NewRolloutREST(s.Status, newScheme(t), ran{0: "web-a"}).Create(s.requestOf("rollout"), "web", &about,
+				rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	replace := func(request v1.StatefulSetReplacement) func(*testing.T, Storage, *v1.StatefulSet) {
 		return func(t *testing.T, s Storage, _ *v1.StatefulSet) {
-			if _, err := NewReplaceREST(s.Status, newScheme(t), pods{0: true, 1: true, 2: true}).Create(s.requestOf("replace"), "web", &request, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
+			if _, err := NewReplaceREST(s.Status, newScheme(t), pods{0: true, 1: true, 2: true}).Create(s.requestOf("replace"), "web", &request,
+				rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,18 +105,24 @@ func TestWhoDidItIsRecorded(t *testing.T) {
 	}{
 		"a promotion of a step": {decide(v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteRollout, Step: 1}),
 			v1.UserAction{Action: v1.PromoteUserAction, Generation: 1, Revision: "web-b", Step: 1}},
-		"an abort":                 {decide(v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout}), v1.UserAction{Action: v1.AbortUserAction, Generation: 1, Revision: "web-b"}},
-		"a promotion of all steps": {decide(v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteAllRollout}), v1.UserAction{Action: v1.PromoteAllUserAction, Generation: 1, Revision: "web-b"}},
+		"an abort": {decide(v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout}),
+			v1.UserAction{Action: v1.AbortUserAction, Generation: 1, Revision: "web-b"}},
+		"a promotion of all steps": {decide(v1.StatefulSetRollout{Revision: "web-b", Action: v1.PromoteAllRollout}),
+			v1.UserAction{Action: v1.PromoteAllUserAction, Generation: 1, Revision: "web-b"}},
 		"a replacement, in the place of the earlier one": {replace(v1.StatefulSetReplacement{Ordinals: first(2)}),
 			v1.UserAction{Action: v1.ReplaceUserAction, Generation: 1, Ordinals: first(2)}},
 		"a replacement because of a lost node": {replace(v1.StatefulSetReplacement{Ordinals: first(2), LostNode: "node-1"}),
 			v1.UserAction{Action: v1.ReplaceLostUserAction, Generation: 1, Ordinals: first(2), LostNode: "node-1"}},
 		"a restart": {change(restarted("now")), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
-		"a restart whose manifest names another user":       {change(restarted("now"), forged), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
-		"no update that leaves the annotation as it was":    {change(restarted("now"), func(s *v1.StatefulSet) { s.Spec.MinReadySeconds = 9 }), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
-		"no update that removes the annotation":             {change(restarted("now"), restarted("")), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
-		"the release of an evaluation":                      {change(released), v1.UserAction{Action: v1.EvaluateUserAction, Generation: 1}},
-		"the release of an evaluation by a write to status": {releaseByStatus(released), v1.UserAction{Action: v1.EvaluateUserAction, Generation: 1}},
+		"a restart whose manifest names another user": {
+			change(restarted("now"), forged), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
+		"no update that leaves the annotation as it was": {change(restarted("now"), func(s *v1.StatefulSet) { s.Spec.MinReadySeconds = 9 }),
+			v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
+		"no update that removes the annotation": {
+			change(restarted("now"), restarted("")), v1.UserAction{Action: v1.RestartUserAction, Generation: 2}},
+		"the release of an evaluation": {change(released), v1.UserAction{Action: v1.EvaluateUserAction, Generation: 1}},
+		"the release of an evaluation by a write to status": {
+			releaseByStatus(released), v1.UserAction{Action: v1.EvaluateUserAction, Generation: 1}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newTestStorage(t)
@@ -213,7 +224,8 @@ func TestOnlyTheServerRecordsWhoDidIt(t *testing.T) {
 		"a client that does not know it keeps it":  {sender: "eve", want: earlier()},
 		"a client may not name another user":       {sender: "eve", write: forged, want: earlier(), err: refused},
 		"a client may not remove an entry":         {sender: "eve", write: []v1.UserAction{}, want: earlier(), err: refused},
-		"a client may not add an entry":            {sender: "eve", write: append(earlier(), v1.UserAction{Action: v1.AbortUserAction, User: "bob"}), want: earlier(), err: refused},
+		"a client may not add an entry": {
+			sender: "eve", write: append(earlier(), v1.UserAction{Action: v1.AbortUserAction, User: "bob"}), want: earlier(), err: refused},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s := newTestStorage(t)

@@ -66,10 +66,12 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 		errs = append(errs, validateOverrides(spec, &old.Spec, path.Child("overrides"))...)
 	}
 	if identityConcerned(spec, &old.Spec) {
-		errs = append(errs, unlessStored(validateIdentity(within, set, path), func() field.ErrorList { return validateIdentity(within, old, path) })...)
+		errs = append(errs,
+			unlessStored(validateIdentity(within, set, path), func() field.ErrorList { return validateIdentity(within, old, path) })...)
 	}
 	if objectsConcerned(spec, &old.Spec) {
-		errs = append(errs, unlessStored(validateObjects(within, set, path), func() field.ErrorList { return validateObjects(within, old, path) })...)
+		errs = append(errs,
+			unlessStored(validateObjects(within, set, path), func() field.ErrorList { return validateObjects(within, old, path) })...)
 	} else {
 		errs = append(errs, validateRaised(within, set, old, path)...)
 	}

@@ -42,7 +42,8 @@ func TestAChange(t *testing.T) {
 		})},
 		"of reserved ordinals into ranges that are none, or overlap": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) {
-				s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1}, {First: 5, Last: ptr.To[int32](3)}, {First: 0, Last: ptr.To[int32](4)}}}
+				s.Ordinals = &v1.StatefulSetOrdinals{
+					Reserved: []v1.OrdinalRange{{First: 1}, {First: 5, Last: ptr.To[int32](3)}, {First: 0, Last: ptr.To[int32](4)}}}
 			}),
 			want: []string{
 				"spec.ordinals.reserved[1].last: Invalid value: 3: must not be less than first (5)",
@@ -53,7 +54,8 @@ func TestAChange(t *testing.T) {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.Ordinals = &v1.StatefulSetOrdinals{Reserved: []v1.OrdinalRange{{First: 1, Last: ptr.To[int32](math.MaxInt32 - 1)}}}
 			}),
-			want: []string{"spec.ordinals.start: Invalid value: 0: with 3 replicas and 2147483646 reserved ordinals the highest ordinal would be 2147483648; it must be at most 2147483647"},
+			want: []string{
+				"spec.ordinals.start: Invalid value: 0: with 3 replicas and 2147483646 reserved ordinals the highest ordinal would be 2147483648; it must be at most 2147483647"},
 		},
 		"of reserved ordinals into one below zero": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) {
@@ -116,7 +118,8 @@ func TestAChange(t *testing.T) {
 				s.Selector.MatchLabels["tier"] = "front"
 				s.Template.Labels["tier"] = "front"
 			}),
-			want: []string{`spec.selector: Invalid value: {"matchLabels":{"app":"web","tier":"front"}}: field is immutable: spec.selector.matchLabels.tier is "front", and was not set`},
+			want: []string{
+				`spec.selector: Invalid value: {"matchLabels":{"app":"web","tier":"front"}}: field is immutable: spec.selector.matchLabels.tier is "front", and was not set`},
 		},
 		"of the template into one that cannot run": {
 			change: settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "" }),

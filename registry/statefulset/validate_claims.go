@@ -42,7 +42,8 @@ func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.
 		return nil
 	case spec.VolumeClaimUpdate == nil:
 		changed := firstChange(path.String(), spec.VolumeClaimTemplates, old.VolumeClaimTemplates)
-		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "field is immutable"+changed+"; set spec.volumeClaimUpdate to change it")}
+		return field.ErrorList{
+			field.Invalid(path, field.OmitValueType{}, "field is immutable"+changed+"; set spec.volumeClaimUpdate to change it")}
 	default:
 		return validateClaimTemplates(spec, old, path)
 	}
@@ -60,7 +61,8 @@ func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path)
 	errs := validateAccessModes(spec.AccessModes, path.Child("accessModes"))
 	errs = append(errs, validateStorageRequest(spec, path.Child("resources").Key(string(corev1.ResourceStorage)))...)
 	if spec.Selector != nil {
-		errs = append(errs, metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
+		errs = append(errs,
+			metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
 	}
 	if class := spec.StorageClassName; class != nil && *class != "" {
 		errs = append(errs, invalid(path.Child("storageClassName"), *class, apivalidation.NameIsDNSSubdomain(*class, false))...)
@@ -72,7 +74,8 @@ func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path)
 	// The host does not refuse a claim for this: it drops the source, and the claim
 	// would be bound to an empty volume.
 	if from := spec.DataSource; from != nil && ptr.Deref(from.APIGroup, "") == "" && from.Kind != claimKind {
-		errs = append(errs, field.Invalid(path.Child("dataSource"), from.Kind, fmt.Sprintf("must be %q, the only source in the core group; or name the apiGroup", claimKind)))
+		errs = append(errs, field.Invalid(path.Child("dataSource"), from.Kind,
+			fmt.Sprintf("must be %q, the only source in the core group; or name the apiGroup", claimKind)))
 	}
 	return errs
 }

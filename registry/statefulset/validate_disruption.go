@@ -54,7 +54,8 @@ func validateGatesBesideSteps(spec *v1.StatefulSetSpec, path *field.Path) field.
 		at := slices.IndexFunc(rolling.Steps, func(step v1.RolloutStep) bool { return slices.Contains(step.PodConditions, gate.ConditionType) })
 		if at >= 0 {
 			errs = append(errs, field.Invalid(path.Child("disruption", "gates").Index(i).Child("conditionType"), gate.ConditionType,
-				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+": it becomes False when the gate is asked, and the update would have failed"))
+				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+
+					": it becomes False when the gate is asked, and the update would have failed"))
 		}
 	}
 	return errs
@@ -79,7 +80,8 @@ func validateGateType(name string, taken sets.Set[string], path *field.Path) fie
 }
 
 func validateGateOperations(operations []v1.DisruptionOperationType, path *field.Path) field.ErrorList {
-	valid := []v1.DisruptionOperationType{v1.ReplaceDisruptionOperationType, v1.ScaleDownDisruptionOperationType, v1.UpdateDisruptionOperationType}
+	valid := []v1.DisruptionOperationType{
+		v1.ReplaceDisruptionOperationType, v1.ScaleDownDisruptionOperationType, v1.UpdateDisruptionOperationType}
 	var errs field.ErrorList
 	taken := sets.New[v1.DisruptionOperationType]()
 	for i, operation := range operations {

@@ -21,15 +21,18 @@ func TestDisruptions(t *testing.T) {
 		want       []string
 	}{
 		"that say nothing are accepted": {},
-		"with all that they can have are accepted": {disruption: v1.StatefulSetDisruption{Method: v1.EvictDisruptionMethodType, Gates: []v1.DisruptionGate{gate("example.com/moved"),
-			{ConditionType: "example.com/handed-over", Operations: []v1.DisruptionOperationType{"Update", "ScaleDown", "Replace"}, TimeoutSeconds: ptr.To[int32](0)}}}},
+		"with all that they can have are accepted": {
+			disruption: v1.StatefulSetDisruption{Method: v1.EvictDisruptionMethodType, Gates: []v1.DisruptionGate{gate("example.com/moved"),
+				{ConditionType: "example.com/handed-over", Operations: []v1.DisruptionOperationType{"Update", "ScaleDown", "Replace"},
+					TimeoutSeconds: ptr.To[int32](0)}}}},
 		"as in apps/v1 are accepted": {disruption: v1.StatefulSetDisruption{Method: v1.DeleteDisruptionMethodType}},
 		"by a method that there is not": {
 			disruption: v1.StatefulSetDisruption{Method: "Shoot"},
 			want:       []string{path + `method: Unsupported value: "Shoot": supported values: "Delete", "Evict"`},
 		},
 		"with gates without a name, of nobody's, of the server's, twice, and that are no names": {
-			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{}, gate("Ready"), gate("apps.statefulset.dev/in-service"), gate("example.com/a"), gate("example.com/a"), gate("example.com/-")}},
+			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{
+				{}, gate("Ready"), gate("apps.statefulset.dev/in-service"), gate("example.com/a"), gate("example.com/a"), gate("example.com/-")}},
 			want: []string{
 				path + "gates[0].conditionType: Required value",
 				path + `gates[1].conditionType: Invalid value: "Ready": must have a domain, as in example.com/handed-over`,
@@ -39,7 +42,8 @@ func TestDisruptions(t *testing.T) {
 			},
 		},
 		"with operations that there are not, or twice, and times before the question": {
-			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/a", Operations: []v1.DisruptionOperationType{"Delete", "Update", "Update"}, TimeoutSeconds: ptr.To[int32](-1)}}},
+			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/a",
+				Operations: []v1.DisruptionOperationType{"Delete", "Update", "Update"}, TimeoutSeconds: ptr.To[int32](-1)}}},
 			want: []string{
 				path + `gates[0].operations[0]: Unsupported value: "Delete": supported values: "Replace", "ScaleDown", "Update"`,
 				path + `gates[0].operations[2]: Duplicate value: "Update"`,
@@ -47,8 +51,9 @@ func TestDisruptions(t *testing.T) {
 			},
 		},
 		"with too many gates": {
-			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{gate("a/1"), gate("a/2"), gate("a/3"), gate("a/4"), gate("a/5"), gate("a/6"), gate("a/7"), gate("a/8"), gate("a/9")}},
-			want:       []string{path + "gates: Too many: 9: must have at most 8 items"},
+			disruption: v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{
+				gate("a/1"), gate("a/2"), gate("a/3"), gate("a/4"), gate("a/5"), gate("a/6"), gate("a/7"), gate("a/8"), gate("a/9")}},
+			want: []string{path + "gates: Too many: 9: must have at most 8 items"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -64,14 +69,17 @@ func TestGatesBesideSteps(t *testing.T) {
 		want []string
 	}{
 		"a gate that no step asks for is accepted": {gate: "example.com/handed-over"},
-		"a gate that a step asks for": {gate: "example.com/healthy", want: []string{`spec.disruption.gates[0].conditionType: Invalid value: "example.com/healthy": ` +
-			"must not be one of spec.updateStrategy.rollingUpdate.steps[1].podConditions: it becomes False when the gate is asked, and the update would have failed"}},
+		"a gate that a step asks for": {
+			gate: "example.com/healthy", want: []string{`spec.disruption.gates[0].conditionType: Invalid value: "example.com/healthy": ` +
+				"must not be one of spec.updateStrategy.rollingUpdate.steps[1].podConditions: it becomes False when the gate is asked, and the update would have failed"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
 				s.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: test.gate}}}
-				s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
-					Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2), PodConditions: []string{"example.com/healthy"}}}}}
+				s.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+					Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+						Steps: []v1.RolloutStep{
+							{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2), PodConditions: []string{"example.com/healthy"}}}}}
 			}))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 		})

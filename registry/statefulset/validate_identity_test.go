@@ -24,8 +24,9 @@ func TestIdentity(t *testing.T) {
 		change   func(*v1.StatefulSetSpec)
 		want     []string
 	}{
-		"with all that it can have is accepted": {identity: &v1.MemberIdentity{Env: []string{"DNS_NAME", "SIZE"}, Values: map[string]string{"SIZE": "small"},
-			Transforms: []v1.Transform{{Path: "/spec/priority", Expression: "ORDINAL + size(SIZE)"}}}},
+		"with all that it can have is accepted": {
+			identity: &v1.MemberIdentity{Env: []string{"DNS_NAME", "SIZE"}, Values: map[string]string{"SIZE": "small"},
+				Transforms: []v1.Transform{{Path: "/spec/priority", Expression: "ORDINAL + size(SIZE)"}}}},
 		"with nothing lets names be where the host would refuse them": {identity: &v1.MemberIdentity{}, change: func(s *v1.StatefulSetSpec) {
 			s.Template.Spec.NodeSelector = map[string]string{"n": "node-$(ORDINAL)"}
 		}},
@@ -33,24 +34,28 @@ func TestIdentity(t *testing.T) {
 			`spec.identity.env[0]: Unsupported value: "HOST": supported values: "DNS_NAME", "IDENTITY", "NAMESPACE", "ORDINAL", "REPLICAS", "SERVICE", "SET"`,
 			`spec.identity.env[2]: Duplicate value: "SET"`,
 		}},
-		"with the name of a service that is not named": {identity: &v1.MemberIdentity{Env: []string{"DNS_NAME"}}, change: func(s *v1.StatefulSetSpec) { s.ServiceName = "" },
+		"with the name of a service that is not named": {
+			identity: &v1.MemberIdentity{Env: []string{"DNS_NAME"}}, change: func(s *v1.StatefulSetSpec) { s.ServiceName = "" },
 			want: []string{`spec.identity.env[0]: Invalid value: "DNS_NAME": needs spec.serviceName`}},
-		"with values of names that cannot be": {identity: &v1.MemberIdentity{Values: map[string]string{"size": "", "SET": "", "LONG": strings.Repeat("x", 4097)}}, want: []string{
-			"spec.identity.values[LONG]: Too long: may not be more than 4096 bytes",
-			"spec.identity.values[SET]: Forbidden: is a parameter of every member",
-			`spec.identity.values[size]: Invalid value: "size": must be at most 63 capitals, digits and underscores`,
-		}},
+		"with values of names that cannot be": {
+			identity: &v1.MemberIdentity{Values: map[string]string{"size": "", "SET": "", "LONG": strings.Repeat("x", 4097)}}, want: []string{
+				"spec.identity.values[LONG]: Too long: may not be more than 4096 bytes",
+				"spec.identity.values[SET]: Forbidden: is a parameter of every member",
+				`spec.identity.values[size]: Invalid value: "size": must be at most 63 capitals, digits and underscores`,
+			}},
 		"with what changes while pods run, in what does not": {identity: &v1.MemberIdentity{}, change: func(s *v1.StatefulSetSpec) {
 			s.Template.Spec.NodeSelector = map[string]string{"n": "$(REPLICAS)"}
-		}, want: []string{`spec.template.spec.nodeSelector[n]: Invalid value: "$(REPLICAS)": for ordinal 0: changes while pods run; use it in env, args, command or objectTemplates`}},
+		}, want: []string{
+			`spec.template.spec.nodeSelector[n]: Invalid value: "$(REPLICAS)": for ordinal 0: changes while pods run; use it in env, args, command or objectTemplates`}},
 		"with what changes while pods run, in a transform": {identity: transforms("/spec/priority", "REPLICAS"), want: []string{
 			`spec.identity.transforms[0].expression: Invalid value: "REPLICAS": REPLICAS changes while pods run; use it in env, args, command or objectTemplates`}},
 		"with a transform of what is the member's": {identity: transforms("/spec/hostname", "SET"), want: []string{
 			"spec.identity.transforms[0].path: Forbidden: /spec/hostname belongs to the member's identity"}},
 		"with a transform of a label of the selector": {identity: transforms("/metadata/labels/app", "SET"), want: []string{
 			"spec.identity.transforms[0].path: Forbidden: /metadata/labels/app belongs to the member's identity"}},
-		"with a transform of a reserved key": {identity: transforms("/metadata/annotations/apps.statefulset.dev~1in-place", "SET"), want: []string{
-			`spec.identity.transforms[0].path: Invalid value: "/metadata/annotations/apps.statefulset.dev~1in-place": the controller sets key "apps.statefulset.dev/in-place"; use a key of another domain`}},
+		"with a transform of a reserved key": {
+			identity: transforms("/metadata/annotations/apps.statefulset.dev~1in-place", "SET"), want: []string{
+				`spec.identity.transforms[0].path: Invalid value: "/metadata/annotations/apps.statefulset.dev~1in-place": the controller sets key "apps.statefulset.dev/in-place"; use a key of another domain`}},
 		"with an expression that is none": {identity: transforms("/spec/priority", "1 + foo"), want: []string{
 			`spec.identity.transforms[0].expression: Invalid value: "1 + foo": 1:5: undeclared reference to 'foo'`}},
 		"with an expression that fails for the last member": {identity: transforms("/spec/priority", "[1, 2][ORDINAL]"), want: []string{
@@ -69,7 +74,8 @@ func TestIdentity(t *testing.T) {
 			s.Overrides = []v1.MemberOverride{override("big", upTo(0, 0))}
 			s.Overrides[0].Values = map[string]string{"SIZE": "big"}
 		}, want: []string{"spec.overrides[0].values[SIZE]: Forbidden: needs spec.identity"}},
-		"and an override for which the template cannot be rendered": {identity: &v1.MemberIdentity{Values: map[string]string{"AT": "0"}, Transforms: transforms("/spec/priority", "[1][int(AT)]").Transforms}, change: func(s *v1.StatefulSetSpec) {
+		"and an override for which the template cannot be rendered": {identity: &v1.MemberIdentity{Values: map[string]string{"AT": "0"},
+			Transforms: transforms("/spec/priority", "[1][int(AT)]").Transforms}, change: func(s *v1.StatefulSetSpec) {
 			s.Overrides = []v1.MemberOverride{override("big", upTo(1, 1))}
 			s.Overrides[0].Values = map[string]string{"AT": "3"}
 		}, want: []string{`spec.identity.transforms[0].expression: Invalid value: "[1][int(AT)]": for ordinal 1: 1:4: index out of bounds: 3`}},
@@ -128,7 +134,8 @@ func TestWarningsOfUnknownNamesBesidePods(t *testing.T) {
 			s.Identity, s.ServiceName = identity, ""
 			s.VolumeClaimTemplates[0].Labels = map[string]string{"a": "$(NODE)"}
 			s.ObjectTemplates = []v1.ObjectTemplate{
-				objectTemplate("conf", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)"},"data":{"a":"$(DNS_NAME)","b":"$$(DNS_NAME)"}}`),
+				objectTemplate("conf",
+					`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)"},"data":{"a":"$(DNS_NAME)","b":"$$(DNS_NAME)"}}`),
 				forSet(objectTemplate("all", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"all"},"data":{"a":"$(IDENTITY)"}}`)),
 			}
 		})

@@ -30,15 +30,19 @@ func TestWhatMustNotChangeIsNamed(t *testing.T) {
 		}), refused + claims + `[0].spec.resources.requests.storage is "512Gi", and was "1Gi"` + help},
 		"a class that was not named": {claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("fast") }),
 			refused + claims + `[0].spec.storageClassName is "fast", and was not set` + help},
-		"an annotation with a domain": {claim(func(c *corev1.PersistentVolumeClaim) { c.Annotations = map[string]string{"example.com/tier": "a"} }),
+		"an annotation with a domain": {
+			claim(func(c *corev1.PersistentVolumeClaim) { c.Annotations = map[string]string{"example.com/tier": "a"} }),
 			refused + claims + `[0].metadata.annotations is {"example.com/tier":"a"}, and was not set` + help},
 		"a template that is removed": {settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.VolumeClaimTemplates = nil
 			s.Template.Spec.Containers[0].VolumeMounts = nil
-		}), refused + claims + ` is not set, and was [{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"www"},"spec":{"accessModes":[...` + help},
+		}), refused + claims +
+			` is not set, and was [{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"www"},"spec":{"accessModes":[...` + help},
 		"a template that is added": {settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.VolumeClaimTemplates = append(s.VolumeClaimTemplates, settest.ClaimTemplate("log"))
-		}), refused + claims + `[1] is {"metadata":{"name":"log"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage..., and was not set` + help},
+		}), refused + claims +
+			`[1] is {"metadata":{"name":"log"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage..., and was not set` +
+			help},
 		"a key of the selector with a domain": {settest.Spec(func(s *v1.StatefulSetSpec) {
 			s.Selector.MatchLabels["example.com/tier"], s.Template.Labels["example.com/tier"] = "a", "a"
 		}), `spec.selector: Invalid value: {"matchLabels":{"app":"web","example.com/tier":"a"}}: field is immutable: spec.selector.matchLabels[example.com/tier] is "a", and was not set`},

@@ -43,6 +43,8 @@ func inPlaceImpossible(set, old *v1.StatefulSet) []string {
 	if change.Prevented == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
-		v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)}
+	return []string{
+		fmt.Sprintf(
+			"spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
+			v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)}
 }

@@ -26,7 +26,8 @@ func validateReserved(values, stored map[string]string, path *field.Path) field.
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(changed(values, stored))) {
 		if identity.IsReserved(key) && len(errs) < mostReservedKeys {
-			errs = append(errs, field.Forbidden(path.Key(key), "keys of "+v1.GroupName+" are set by the controller; remove it, or use a key of another domain"))
+			errs = append(errs,
+				field.Forbidden(path.Key(key), "keys of "+v1.GroupName+" are set by the controller; remove it, or use a key of another domain"))
 		}
 	}
 	return errs

@@ -25,12 +25,16 @@ const (
 // places are where a set has labels and annotations for pods and claims, by their field.
 func places() map[string]func(*v1.StatefulSet) *map[string]string {
 	return map[string]func(*v1.StatefulSet) *map[string]string{
-		"spec.template.metadata.labels":                     func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Template.Labels },
-		"spec.template.metadata.annotations":                func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Template.Annotations },
-		"spec.volumeClaimTemplates[0].metadata.labels":      func(s *v1.StatefulSet) *map[string]string { return &s.Spec.VolumeClaimTemplates[0].Labels },
-		"spec.volumeClaimTemplates[0].metadata.annotations": func(s *v1.StatefulSet) *map[string]string { return &s.Spec.VolumeClaimTemplates[0].Annotations },
-		"spec.overrides[0].labels":                          func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Overrides[0].Labels },
-		"spec.overrides[0].annotations":                     func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Overrides[0].Annotations },
+		"spec.template.metadata.labels":      func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Template.Labels },
+		"spec.template.metadata.annotations": func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Template.Annotations },
+		"spec.volumeClaimTemplates[0].metadata.labels": func(s *v1.StatefulSet) *map[string]string {
+			return &s.Spec.VolumeClaimTemplates[0].Labels
+		},
+		"spec.volumeClaimTemplates[0].metadata.annotations": func(s *v1.StatefulSet) *map[string]string {
+			return &s.Spec.VolumeClaimTemplates[0].Annotations
+		},
+		"spec.overrides[0].labels":      func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Overrides[0].Labels },
+		"spec.overrides[0].annotations": func(s *v1.StatefulSet) *map[string]string { return &s.Spec.Overrides[0].Annotations },
 	}
 }
 
@@ -168,9 +172,10 @@ func TestMetadataOfAClaimTemplate(t *testing.T) {
 	tests["with annotations as long as they may be"] = verdict{change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
 		c.Annotations = map[string]string{"note": strings.Repeat("x", 256<<10-len("note"))}
 	})}
-	tests["with a label in whose place its claims get that of the selector"] = verdict{change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
-		c.Labels = map[string]string{"app": "neither/ this"}
-	})}
+	tests["with a label in whose place its claims get that of the selector"] = verdict{
+		change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {
+			c.Labels = map[string]string{"app": "neither/ this"}
+		})}
 	tests["with a parameter in a label of a set with an identity"] = verdict{change: func(set *v1.StatefulSet) {
 		set.Spec.Identity = &v1.MemberIdentity{}
 		set.Spec.VolumeClaimTemplates[0].Labels = map[string]string{"member": "$(ORDINAL)"}

@@ -29,8 +29,10 @@ const (
 // objectsConcerned reports whether anything has changed that objects are made from, in which they
 // could collide, or that they have to outlive.
 func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
-	return len(spec.ObjectTemplates) > 0 && (!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
-		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates) || !equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
+	return len(spec.ObjectTemplates) > 0 &&
+		(!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
+			!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates) ||
+			!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
 }
 
 // validateObjects wants templates of which objects can be made for the first member, the last, and
@@ -166,7 +168,8 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 	errs := field.ErrorList{}
 	manifest := object.Manifest()
 	written, _ := manifest["metadata"].(map[string]any)
-	for _, name := range []string{"namespace", "generateName", "ownerReferences", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "finalizers", "deletionTimestamp"} {
+	for _, name := range []string{"namespace", "generateName", "ownerReferences", "uid", "resourceVersion", "generation", "creationTimestamp",
+		"managedFields", "finalizers", "deletionTimestamp"} {
 		if _, has := written[name]; has {
 			errs = append(errs, field.Forbidden(path.Child("metadata", name), "belongs to the set, or to the host"))
 		}

@@ -38,7 +38,8 @@ func validateGenerate(object identity.Object, path *field.Path) field.ErrorList 
 			errs = append(errs, invalid(at.Index(i).Child("key"), key.Key, validation.IsConfigMapKey(key.Key))...)
 		}
 		if key.Bytes != 0 && (key.Bytes < fewestRandomBytes || key.Bytes > mostRandomBytes) {
-			errs = append(errs, field.Invalid(at.Index(i).Child("bytes"), key.Bytes, fmt.Sprintf("must be from %d to %d", fewestRandomBytes, mostRandomBytes)))
+			errs = append(errs,
+				field.Invalid(at.Index(i).Child("bytes"), key.Bytes, fmt.Sprintf("must be from %d to %d", fewestRandomBytes, mostRandomBytes)))
 		}
 	}
 	return append(errs, validateGeneratedType(object, path)...)
@@ -55,7 +56,8 @@ func validateGeneratedType(object identity.Object, path *field.Path) field.Error
 	case kind == string(corev1.SecretTypeBasicAuth) && !slices.ContainsFunc(object.Template().Generate, func(key v1.GeneratedKey) bool {
 		return key.Key == corev1.BasicAuthUsernameKey || key.Key == corev1.BasicAuthPasswordKey
 	}):
-		return field.ErrorList{field.Required(path.Child("generate"), fmt.Sprintf("a Secret of type %s has a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
+		return field.ErrorList{field.Required(path.Child("generate"),
+			fmt.Sprintf("a Secret of type %s has a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
 	}
 	return nil
 }
@@ -82,7 +84,8 @@ func validateAddedKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorLi
 		had := before[at].Template().Generate
 		for j, key := range object.Template().Generate {
 			if !slices.ContainsFunc(had, func(k v1.GeneratedKey) bool { return k.Key == key.Key }) {
-				errs = append(errs, field.Forbidden(path.Index(i).Child("generate").Index(j), fmt.Sprintf("key %q is not added to Secrets that were made without it; give the Secret another name", key.Key)))
+				errs = append(errs, field.Forbidden(path.Index(i).Child("generate").Index(j),
+					fmt.Sprintf("key %q is not added to Secrets that were made without it; give the Secret another name", key.Key)))
 			}
 		}
 	}

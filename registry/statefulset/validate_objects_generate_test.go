@@ -34,23 +34,29 @@ func TestGeneratedKeys(t *testing.T) {
 		template v1.ObjectTemplate
 		want     string
 	}{
-		"one":                           {generating("", password), ""},
-		"of the most and the least":     {generating("", v1.GeneratedKey{Key: "a", Bytes: 16}, v1.GeneratedKey{Key: "b", Bytes: 64}), ""},
-		"as many as there may be":       {generating("", many[:16]...), ""},
-		"of an immutable Secret":        {generating(`,"immutable":true`, password), ""},
-		"of an opaque Secret":           {generating(`,"type":"Opaque"`, password), ""},
-		"of a password":                 {generating(`,"type":"kubernetes.io/basic-auth"`, password), ""},
-		"too many":                      {generating("", many...), at + "generate: Too many: 17: must have at most 16 items"},
-		"one twice":                     {generating("", password, password), at + `generate[1]: Duplicate value: {"key":"password"`},
-		"too few bytes":                 {generating("", v1.GeneratedKey{Key: "a", Bytes: 15}), at + "generate[0].bytes: Invalid value: 15: must be from 16 to 64"},
-		"too many bytes":                {generating("", v1.GeneratedKey{Key: "a", Bytes: 65}), at + "generate[0].bytes: Invalid value: 65: must be from 16 to 64"},
-		"no bytes":                      {generating("", v1.GeneratedKey{Key: "a"}), at + "generate[0].bytes: Required value"},
-		"no key":                        {generating("", v1.GeneratedKey{Bytes: 16}), at + "generate[0].key: Required value"},
-		"a key that no Secret can have": {generating("", v1.GeneratedKey{Key: "a/b", Bytes: 16}), at + `generate[0].key: Invalid value: "a/b": a valid config key must consist of`},
-		"of a ConfigMap":                {configMap, at + "generate: Forbidden: only of objects of apiVersion v1 and kind Secret"},
-		"beside data":                   {generating(`,"data":{"a":"aGk="}`, password), at + "object.data: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
-		"beside texts":                  {generating(`,"stringData":{"a":"hi"}`, password), at + "object.stringData: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
-		"of a certificate":              {generating(`,"type":"kubernetes.io/tls"`, password), at + `object.type: Unsupported value: "kubernetes.io/tls": supported values: "Opaque", "kubernetes.io/basic-auth"`},
+		"one":                       {generating("", password), ""},
+		"of the most and the least": {generating("", v1.GeneratedKey{Key: "a", Bytes: 16}, v1.GeneratedKey{Key: "b", Bytes: 64}), ""},
+		"as many as there may be":   {generating("", many[:16]...), ""},
+		"of an immutable Secret":    {generating(`,"immutable":true`, password), ""},
+		"of an opaque Secret":       {generating(`,"type":"Opaque"`, password), ""},
+		"of a password":             {generating(`,"type":"kubernetes.io/basic-auth"`, password), ""},
+		"too many":                  {generating("", many...), at + "generate: Too many: 17: must have at most 16 items"},
+		"one twice":                 {generating("", password, password), at + `generate[1]: Duplicate value: {"key":"password"`},
+		"too few bytes": {
+			generating("", v1.GeneratedKey{Key: "a", Bytes: 15}), at + "generate[0].bytes: Invalid value: 15: must be from 16 to 64"},
+		"too many bytes": {
+			generating("", v1.GeneratedKey{Key: "a", Bytes: 65}), at + "generate[0].bytes: Invalid value: 65: must be from 16 to 64"},
+		"no bytes": {generating("", v1.GeneratedKey{Key: "a"}), at + "generate[0].bytes: Required value"},
+		"no key":   {generating("", v1.GeneratedKey{Bytes: 16}), at + "generate[0].key: Required value"},
+		"a key that no Secret can have": {generating("", v1.GeneratedKey{Key: "a/b", Bytes: 16}),
+			at + `generate[0].key: Invalid value: "a/b": a valid config key must consist of`},
+		"of a ConfigMap": {configMap, at + "generate: Forbidden: only of objects of apiVersion v1 and kind Secret"},
+		"beside data": {generating(`,"data":{"a":"aGk="}`, password),
+			at + "object.data: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
+		"beside texts": {generating(`,"stringData":{"a":"hi"}`, password),
+			at + "object.stringData: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
+		"of a certificate": {generating(`,"type":"kubernetes.io/tls"`, password),
+			at + `object.type: Unsupported value: "kubernetes.io/tls": supported values: "Opaque", "kubernetes.io/basic-auth"`},
 		"of a password that is called otherwise": {generating(`,"type":"kubernetes.io/basic-auth"`, v1.GeneratedKey{Key: "pass", Bytes: 16}),
 			at + `generate: Required value: a Secret of type kubernetes.io/basic-auth has a key "username" or "password"`},
 	} {
@@ -106,7 +112,8 @@ func TestGeneratedSecretsOutliveClaims(t *testing.T) {
 		template v1.ObjectTemplate
 		want     []string
 	}{
-		"drawn, with claims":         {claims, drawn, []string{"spec.objectTemplates[0].retention: Forbidden: a generated Secret must outlive the claims; use Retain"}},
+		"drawn, with claims": {
+			claims, drawn, []string{"spec.objectTemplates[0].retention: Forbidden: a generated Secret must outlive the claims; use Retain"}},
 		"drawn, without claims":      {nil, drawn, nil},
 		"nothing drawn, with claims": {claims, plain, nil},
 	} {

@@ -26,7 +26,8 @@ func neverMade(kind schema.GroupVersionKind) bool {
 		"authorization.openshift.io":
 		return true
 	case "":
-		return slices.Contains([]string{"Pod", "PersistentVolumeClaim", "PersistentVolume", "Binding", "Node", "Namespace", "Event", "Endpoints"}, kind.Kind)
+		return slices.Contains([]string{"Pod", "PersistentVolumeClaim", "PersistentVolume", "Binding", "Node", "Namespace", "Event", "Endpoints"},
+			kind.Kind)
 	case "events.k8s.io":
 		return true
 	case "discovery.k8s.io":

@@ -91,7 +91,8 @@ func TestAStoredManifestWithBadKeysBlocksNothingElse(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			verdict{want: want}.check(t, settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil, nil), request(t), set, stored.DeepCopy())))
+			verdict{want: want}.check(t,
+				settest.Causes(t, rest.BeforeUpdate(newStrategy(newScheme(t), nil, nil), request(t), set, stored.DeepCopy())))
 		})
 	}
 }

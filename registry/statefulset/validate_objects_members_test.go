@@ -43,12 +43,15 @@ func TestObjectsThatListMembers(t *testing.T) {
 		set  *v1.StatefulSet
 		want []string
 	}{
-		"of members, as many as may be":   {set: withReplicas(128, ofMembers(namesOfAll))},
-		"of members, of one too many":     {set: withReplicas(129, ofMembers(namesOfAll)), want: []string{ofTransform + `"` + namesOfAll + `": ` + tooMany}},
-		"of members, that only seem to":   {set: withReplicas(129, ofMembers("'MEMBERS'"))},
-		"of the set":                      {set: withReplicas(2000, ofSet(namesOfAll))},
-		"of the set, and cost too much":   {set: withReplicas(9000, ofSet(namesOfAll)), want: []string{ofTransform + `"` + namesOfAll + `": may cost `}},
-		"of the set, with fields unknown": {set: withReplicas(3, ofSet("MEMBERS[0].port")), want: []string{ofTransform + `"MEMBERS[0].port": 1:11: undefined field 'port'`}},
+		"of members, as many as may be": {set: withReplicas(128, ofMembers(namesOfAll))},
+		"of members, of one too many": {
+			set: withReplicas(129, ofMembers(namesOfAll)), want: []string{ofTransform + `"` + namesOfAll + `": ` + tooMany}},
+		"of members, that only seem to": {set: withReplicas(129, ofMembers("'MEMBERS'"))},
+		"of the set":                    {set: withReplicas(2000, ofSet(namesOfAll))},
+		"of the set, and cost too much": {
+			set: withReplicas(9000, ofSet(namesOfAll)), want: []string{ofTransform + `"` + namesOfAll + `": may cost `}},
+		"of the set, with fields unknown": {
+			set: withReplicas(3, ofSet("MEMBERS[0].port")), want: []string{ofTransform + `"MEMBERS[0].port": 1:11: undefined field 'port'`}},
 		"that a set of none has not": {set: withReplicas(0, ofSet("MEMBERS[0].identity")), want: []string{
 			ofTransform + `"MEMBERS[0].identity": for ordinal 0: 1:11: index out of bounds: 0`}},
 	} {
@@ -61,7 +64,8 @@ func TestObjectsThatListMembers(t *testing.T) {
 
 func TestPodsDoNotListMembers(t *testing.T) {
 	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.Identity = transforms("/spec/priority", "size(MEMBERS)") }))
-	verdict{want: []string{`spec.identity.transforms[0].expression: Invalid value: "size(MEMBERS)": MEMBERS changes while pods run; use it in transforms of objectTemplates`}}.check(t, onUpdate(t, set))
+	verdict{want: []string{
+		`spec.identity.transforms[0].expression: Invalid value: "size(MEMBERS)": MEMBERS changes while pods run; use it in transforms of objectTemplates`}}.check(t, onUpdate(t, set))
 }
 
 func TestReplicasAreRaisedAsFarAsObjectsCanListThem(t *testing.T) {
@@ -70,11 +74,14 @@ func TestReplicasAreRaisedAsFarAsObjectsCanListThem(t *testing.T) {
 		from, to int32
 		want     []string
 	}{
-		"of members, as many as may be":       {template: ofMembers(namesOfAll), from: 3, to: 128},
-		"not to one more":                     {template: ofMembers(namesOfAll), from: 3, to: 129, want: []string{"spec.replicas: Invalid value: 129: objectTemplates[0].transforms[0]: " + tooMany}},
-		"of the set":                          {template: ofSet(namesOfAll), from: 3, to: 2000},
-		"not so far that they cost too much":  {template: ofSet(namesOfAll), from: 3, to: 9000, want: []string{"spec.replicas: Invalid value: 9000: objectTemplates[0].transforms[0]: may cost "}},
-		"not so far that they are too long":   {template: ofSet("MEMBERS"), from: 3, to: 2000, want: []string{"spec.replicas: Invalid value: 2000: objectTemplates[0].transforms[0]: gives more than 65536 bytes"}},
+		"of members, as many as may be": {template: ofMembers(namesOfAll), from: 3, to: 128},
+		"not to one more": {template: ofMembers(namesOfAll), from: 3, to: 129,
+			want: []string{"spec.replicas: Invalid value: 129: objectTemplates[0].transforms[0]: " + tooMany}},
+		"of the set": {template: ofSet(namesOfAll), from: 3, to: 2000},
+		"not so far that they cost too much": {template: ofSet(namesOfAll), from: 3, to: 9000,
+			want: []string{"spec.replicas: Invalid value: 9000: objectTemplates[0].transforms[0]: may cost "}},
+		"not so far that they are too long": {template: ofSet("MEMBERS"), from: 3, to: 2000,
+			want: []string{"spec.replicas: Invalid value: 2000: objectTemplates[0].transforms[0]: gives more than 65536 bytes"}},
 		"if they could not before, any far":   {template: ofMembers(namesOfAll), from: 129, to: 200},
 		"and lowered in any case":             {template: ofSet("MEMBERS[2].identity"), from: 3, to: 1},
 		"as far as you like if none does":     {template: ofMembers("REPLICAS"), from: 3, to: 2_000_000_000},
@@ -98,7 +105,8 @@ func TestAScaleIsRefusedThatObjectsCannotList(t *testing.T) {
 		_, err := rescale(s, "web", func(scale *autoscalingv1.Scale) { scale.Spec.Replicas = replicas })
 		return err
 	}
-	if err := scale(129); err == nil || !strings.Contains(err.Error(), "spec.replicas: Invalid value: 129: objectTemplates[0].transforms[0]: "+tooMany) {
+	if err := scale(129); err == nil ||
+		!strings.Contains(err.Error(), "spec.replicas: Invalid value: 129: objectTemplates[0].transforms[0]: "+tooMany) {
 		t.Errorf("got %v, want it refused: %s", err, tooMany)
 	}
 	if err := scale(128); err != nil {

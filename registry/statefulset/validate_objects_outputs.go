@@ -84,11 +84,13 @@ func validateRemovedOutputs(within *render.Evaluation, set, old *v1.StatefulSet,
 	named := namedOutputs(within, old)
 	for _, name := range gone {
 		if slices.Contains(named, name) {
-			return field.ErrorList{field.Forbidden(path, fmt.Sprintf("output %q is removed, and named by the template that pods are made from%s", name, then))}
+			return field.ErrorList{
+				field.Forbidden(path, fmt.Sprintf("output %q is removed, and named by the template that pods are made from%s", name, then))}
 		}
 	}
 	if status := &old.Status; status.ObservedGeneration != old.Generation || status.CurrentRevision != status.UpdateRevision {
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("output %q is removed, and may be named by the revision that an update goes on from%s", gone[0], then))}
+		return field.ErrorList{field.Forbidden(path,
+			fmt.Sprintf("output %q is removed, and may be named by the revision that an update goes on from%s", gone[0], then))}
 	}
 	return nil
 }
@@ -106,7 +108,8 @@ func namedOutputs(within *render.Evaluation, set *v1.StatefulSet) (names []strin
 
 // unused warns of outputs that no pod can name.
 func unused(set, old *v1.StatefulSet) []string {
-	if set.Spec.Identity != nil || len(outputNames(&set.Spec)) == 0 || old != nil && old.Spec.Identity == nil && slices.Equal(outputNames(&set.Spec), outputNames(&old.Spec)) {
+	if set.Spec.Identity != nil || len(outputNames(&set.Spec)) == 0 ||
+		old != nil && old.Spec.Identity == nil && slices.Equal(outputNames(&set.Spec), outputNames(&old.Spec)) {
 		return nil
 	}
 	return []string{"spec.objectTemplates: outputs are of no use without spec.identity, with which pods can name them; an empty block will do"}

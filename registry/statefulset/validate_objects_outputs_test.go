@@ -24,10 +24,12 @@ func giving(words ...string) v1.ObjectTemplate {
 func TestOutputs(t *testing.T) {
 	const address = "object.status.loadBalancer.ingress[0].ip"
 	secret, other := giving("A", "object.type"), giving("ADDRESS", address)
-	secret.Object.Raw = []byte(strings.Replace(string(secret.Object.Raw), `"Service","metadata":{"name":"$(IDENTITY)-ext"},"spec":{}`, `"Secret","metadata":{"name":"$(IDENTITY)-ext"}`, 1))
+	secret.Object.Raw = []byte(strings.Replace(string(secret.Object.Raw), `"Service","metadata":{"name":"$(IDENTITY)-ext"},"spec":{}`,
+		`"Secret","metadata":{"name":"$(IDENTITY)-ext"}`, 1))
 	other.Name, other.Object.Raw = "other", []byte(strings.Replace(string(other.Object.Raw), "-ext", "-other", 1))
 	uses := giving()
-	uses.Name, uses.Object.Raw = "uses", []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-uses"},"data":{"a":"$(ADDRESS)"}}`)
+	uses.Name, uses.Object.Raw = "uses",
+		[]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-uses"},"data":{"a":"$(ADDRESS)"}}`)
 	computes := uses
 	computes.Object.Raw = []byte(strings.Replace(string(uses.Object.Raw), "$(ADDRESS)", "", 1))
 	computes.Transforms = []v1.Transform{{Path: "/data/a", Expression: "ADDRESS"}}
@@ -44,24 +46,41 @@ func TestOutputs(t *testing.T) {
 		change    func(*v1.StatefulSetSpec)
 		want      []string
 	}{
-		"that pods name are accepted": {templates: one(giving("ADDRESS", address, "IP_2", "object.?spec.?clusterIP.orValue('')")), change: func(s *v1.StatefulSetSpec) {
-			s.Identity.Env = []string{"IP_2"}
-			s.Template.Spec.Containers[0].Args = []string{"--at=$(ADDRESS)"}
-		}},
-		"of lists are accepted":           {templates: one(giving("ADDRESS", "object.status.addresses.filter(a, a.type == 'IPAddress')[0].value"))},
-		"with the name of a parameter":    {templates: one(giving("SET", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SET": is a parameter`}},
-		"with the name of a value":        {templates: one(giving("SIZE", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SIZE": is a parameter`}},
-		"with a name that is none":        {templates: one(giving("Address_", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "Address_": must be at most 40 capitals, digits and underscores, begin with a capital, and not end with an underscore`}},
-		"with a name that ends badly":     {templates: one(giving("ADDRESS_", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "ADDRESS_": must be`}},
-		"with one name in two templates":  {templates: one(giving("ADDRESS", address), other), want: []string{`spec.objectTemplates[1].outputs[0].name: Duplicate value: "ADDRESS"`}},
-		"of Secrets":                      {templates: one(secret), want: []string{"spec.objectTemplates[0].outputs: Forbidden: not from Secrets"}},
-		"that are too many in a set":      {templates: one(many, more), want: []string{"spec.objectTemplates: Too many: 9: must have at most 8 items"}},
-		"with an expression that is none": {templates: one(giving("ADDRESS", "object.")), want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "object.": 1:8: Syntax error`}},
-		"of what there is not":            {templates: one(giving("ADDRESS", "SET")), want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "SET": 1:1: undeclared reference to 'SET'`}},
-		"that are numbers":                {templates: one(giving("ADDRESS", "3 - 2")), want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "3 - 2": gives int, must give text; string(...) makes one of numbers`}},
-		"that are too long":               {templates: one(giving("ADDRESS", "'"+strings.Repeat("x", 1024)+"'")), want: []string{"spec.objectTemplates[0].outputs[0].expression: Invalid value"}},
-		"that objects name":               {templates: one(giving("ADDRESS", address), uses), want: []string{`spec.objectTemplates[1].object.data.a: Invalid value: "$(ADDRESS)": for ordinal 0: ` + output}},
-		"that objects compute with":       {templates: one(giving("ADDRESS", address), computes), want: []string{`spec.objectTemplates[1].transforms[0].expression: Invalid value: "ADDRESS": ADDRESS ` + output}},
+		"that pods name are accepted": {
+			templates: one(giving("ADDRESS", address, "IP_2", "object.?spec.?clusterIP.orValue('')")), change: func(s *v1.StatefulSetSpec) {
+				s.Identity.Env = []string{"IP_2"}
+				s.Template.Spec.Containers[0].Args = []string{"--at=$(ADDRESS)"}
+			}},
+		"of lists are accepted": {
+			templates: one(giving("ADDRESS", "object.status.addresses.filter(a, a.type == 'IPAddress')[0].value"))},
+		"with the name of a parameter": {
+			templates: one(giving("SET", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SET": is a parameter`}},
+		"with the name of a value": {templates: one(giving("SIZE", address)),
+			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SIZE": is a parameter`}},
+		"with a name that is none": {
+			templates: one(giving("Address_", address)),
+			want: []string{
+				`spec.objectTemplates[0].outputs[0].name: Invalid value: "Address_": must be at most 40 capitals, digits and underscores, begin with a capital, and not end with an underscore`}},
+		"with a name that ends badly": {templates: one(giving("ADDRESS_", address)),
+			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "ADDRESS_": must be`}},
+		"with one name in two templates": {templates: one(giving("ADDRESS", address), other),
+			want: []string{`spec.objectTemplates[1].outputs[0].name: Duplicate value: "ADDRESS"`}},
+		"of Secrets": {
+			templates: one(secret), want: []string{"spec.objectTemplates[0].outputs: Forbidden: not from Secrets"}},
+		"that are too many in a set": {
+			templates: one(many, more), want: []string{"spec.objectTemplates: Too many: 9: must have at most 8 items"}},
+		"with an expression that is none": {templates: one(giving("ADDRESS", "object.")),
+			want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "object.": 1:8: Syntax error`}},
+		"of what there is not": {templates: one(giving("ADDRESS", "SET")),
+			want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "SET": 1:1: undeclared reference to 'SET'`}},
+		"that are numbers": {templates: one(giving("ADDRESS", "3 - 2")), want: []string{
+			`spec.objectTemplates[0].outputs[0].expression: Invalid value: "3 - 2": gives int, must give text; string(...) makes one of numbers`}},
+		"that are too long": {templates: one(giving("ADDRESS", "'"+strings.Repeat("x", 1024)+"'")),
+			want: []string{"spec.objectTemplates[0].outputs[0].expression: Invalid value"}},
+		"that objects name": {templates: one(giving("ADDRESS", address), uses),
+			want: []string{`spec.objectTemplates[1].object.data.a: Invalid value: "$(ADDRESS)": for ordinal 0: ` + output}},
+		"that objects compute with": {templates: one(giving("ADDRESS", address), computes),
+			want: []string{`spec.objectTemplates[1].transforms[0].expression: Invalid value: "ADDRESS": ADDRESS ` + output}},
 		"where nothing may change": {templates: one(giving("ADDRESS", address)), change: func(s *v1.StatefulSetSpec) {
 			s.Template.Spec.NodeSelector = map[string]string{"n": "$(ADDRESS)"}
 		}, want: []string{`spec.template.spec.nodeSelector[n]: Invalid value: "$(ADDRESS)": for ordinal 0: ` + output}},
@@ -90,13 +109,15 @@ func TestOutputsAreRemovedWhenNoPodNamesThem(t *testing.T) {
 		old, change func(*v1.StatefulSet)
 		want        string
 	}{
-		"while the template names it": {want: `output "ADDRESS" is removed, and named by the template that pods are made from; remove an output when an update has ended after which no pod names it`},
+		"while the template names it": {
+			want: `output "ADDRESS" is removed, and named by the template that pods are made from; remove an output when an update has ended after which no pod names it`},
 		"with the template that names it": {change: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil },
 			want: `output "ADDRESS" is removed, and named by the template`},
 		"while an update goes on from one that names it": {old: func(s *v1.StatefulSet) {
 			s.Spec.Template.Spec.Containers[0].Args, s.Status.UpdateRevision = nil, "web-2"
 		}, want: `output "ADDRESS" is removed, and may be named by the revision that an update goes on from`},
-		"before the controller has seen that nothing names it": {old: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args, s.Generation = nil, 7 },
+		"before the controller has seen that nothing names it": {
+			old:  func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args, s.Generation = nil, 7 },
 			want: `output "ADDRESS" is removed, and may be named`},
 		"when nothing has named it": {old: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil }},
 		"when there are no members": {old: func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(0)) }},
@@ -107,7 +128,8 @@ func TestOutputsAreRemovedWhenNoPodNamesThem(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			old := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
-				s.ObjectTemplates, s.Identity, s.Replicas = []v1.ObjectTemplate{giving("ADDRESS", "object.spec.clusterIP")}, &v1.MemberIdentity{}, new(int32(2))
+				s.ObjectTemplates, s.Identity, s.Replicas = []v1.ObjectTemplate{giving("ADDRESS", "object.spec.clusterIP")}, &v1.MemberIdentity{},
+					new(int32(2))
 				s.Template.Spec.Containers[0].Args = []string{"--at=$(ADDRESS)"}
 			}))
 			old.Status.CurrentRevision, old.Status.UpdateRevision, old.Status.ObservedGeneration = "web-1", "web-1", old.Generation

@@ -37,7 +37,8 @@ func validateObjectRetention(spec *v1.StatefulSetSpec, t *v1.ObjectTemplate, pat
 	return errs
 }
 
-func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field.Path, valid ...v1.ObjectRetentionPolicyType) field.ErrorList {
+func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field.Path,
+	valid ...v1.ObjectRetentionPolicyType) field.ErrorList {
 	if value == "" || slices.Contains(valid, value) {
 		return nil
 	}

@@ -17,17 +17,22 @@ func TestObjectRetention(t *testing.T) {
 		ofSet     bool
 		want      []string
 	}{
-		"that says nothing is accepted":                {},
-		"that keeps all is accepted":                   {retention: v1.ObjectRetention{WhenScaled: retain, WhenDeleted: retain}},
-		"that deletes with the set is accepted":        {retention: v1.ObjectRetention{WhenDeleted: remove}},
-		"that deletes the set's own is accepted":       {ofSet: true, retention: v1.ObjectRetention{WhenDeleted: remove}},
-		"with a delay is accepted":                     {retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(1))}},
-		"that keeps all, of the set":                   {ofSet: true, retention: v1.ObjectRetention{WhenScaled: retain, WhenDeleted: retain}},
-		"with no time at all":                          {retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(0))}, want: []string{"spec.objectTemplates[0].retention.scaledAfterSeconds: Invalid value: 0: must be at least 1"}},
-		"with a delay, and nothing deleted":            {retention: v1.ObjectRetention{ScaledAfterSeconds: new(int32(60))}, want: []string{`spec.objectTemplates[0].retention.scaledAfterSeconds: Forbidden: only with whenScaled "Delete"`}},
-		"with a word that there is not":                {retention: v1.ObjectRetention{WhenScaled: "Orphan"}, want: []string{`spec.objectTemplates[0].retention.whenScaled: Unsupported value: "Orphan": supported values: "Delete", "Retain"`}},
-		"with a word that there is not, for the end":   {retention: v1.ObjectRetention{WhenDeleted: "Orphan"}, want: []string{`spec.objectTemplates[0].retention.whenDeleted: Unsupported value: "Orphan": supported values: "Delete", "Retain"`}},
-		"that deletes the set's own with its template": {ofSet: true, retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(60))}},
+		"that says nothing is accepted":          {},
+		"that keeps all is accepted":             {retention: v1.ObjectRetention{WhenScaled: retain, WhenDeleted: retain}},
+		"that deletes with the set is accepted":  {retention: v1.ObjectRetention{WhenDeleted: remove}},
+		"that deletes the set's own is accepted": {ofSet: true, retention: v1.ObjectRetention{WhenDeleted: remove}},
+		"with a delay is accepted":               {retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(1))}},
+		"that keeps all, of the set":             {ofSet: true, retention: v1.ObjectRetention{WhenScaled: retain, WhenDeleted: retain}},
+		"with no time at all": {retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(0))},
+			want: []string{"spec.objectTemplates[0].retention.scaledAfterSeconds: Invalid value: 0: must be at least 1"}},
+		"with a delay, and nothing deleted": {retention: v1.ObjectRetention{ScaledAfterSeconds: new(int32(60))},
+			want: []string{`spec.objectTemplates[0].retention.scaledAfterSeconds: Forbidden: only with whenScaled "Delete"`}},
+		"with a word that there is not": {retention: v1.ObjectRetention{WhenScaled: "Orphan"},
+			want: []string{`spec.objectTemplates[0].retention.whenScaled: Unsupported value: "Orphan": supported values: "Delete", "Retain"`}},
+		"with a word that there is not, for the end": {retention: v1.ObjectRetention{WhenDeleted: "Orphan"},
+			want: []string{`spec.objectTemplates[0].retention.whenDeleted: Unsupported value: "Orphan": supported values: "Delete", "Retain"`}},
+		"that deletes the set's own with its template": {
+			ofSet: true, retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(60))}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			template := objectTemplate("peers", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-x"},"spec":{}}`)

@@ -34,7 +34,8 @@ func TestAnOrderOfUpdates(t *testing.T) {
 			want:  []string{path + `direction: Unsupported value: "Sideways": supported values: "Ascending", "Descending"`},
 		},
 		"with canaries that overlap, end before they begin, or are none": {
-			order: v1.UpdateOrder{First: []v1.OrdinalRange{{First: 2, Last: ptr.To[int32](4)}, {First: 3}, {First: 9, Last: ptr.To[int32](8)}, {First: -1}}},
+			order: v1.UpdateOrder{
+				First: []v1.OrdinalRange{{First: 2, Last: ptr.To[int32](4)}, {First: 3}, {First: 9, Last: ptr.To[int32](8)}, {First: -1}}},
 			want: []string{
 				path + `first[1]: Invalid value: "3": overlaps ` + path + "first[0], which is 2 to 4",
 				path + "first[2].last: Invalid value: 8: must not be less than first (9)",
@@ -50,7 +51,8 @@ func TestAnOrderOfUpdates(t *testing.T) {
 			want:  []string{path + "last: Too many: 9: must have at most 8 items"},
 		},
 		"with a selector that matches all, and one that is no selector": {
-			order: v1.UpdateOrder{Last: []metav1.LabelSelector{{}, leader, {MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "role", Operator: "Is"}}}}},
+			order: v1.UpdateOrder{
+				Last: []metav1.LabelSelector{{}, leader, {MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "role", Operator: "Is"}}}}},
 			want: []string{
 				path + "last[0]: Invalid value: {}: must not be empty: an empty selector would match every member",
 				path + `last[2].matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`,

@@ -39,7 +39,8 @@ func validateOrdinals(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorLis
 		reserved = fmt.Sprintf(" and %d reserved ordinals", n)
 	}
 	return field.ErrorList{field.Invalid(path.Child("start"), int64(spec.Ordinals.Start),
-		fmt.Sprintf("with %d replicas%s the highest ordinal would be %d; it must be at most %d", ptr.Deref(spec.Replicas, 1), reserved, highest, math.MaxInt32))}
+		fmt.Sprintf("with %d replicas%s the highest ordinal would be %d; it must be at most %d", ptr.Deref(spec.Replicas, 1), reserved, highest,
+			math.MaxInt32))}
 }
 
 // validateRanges wants ranges of ordinals, apart from each other.

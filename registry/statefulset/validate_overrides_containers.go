@@ -31,7 +31,8 @@ func containersOf(pod *corev1.PodSpec) map[string]*corev1.Container {
 
 // validateContainerOverrides wants containers that the template has. The host judges what
 // becomes of them.
-func validateContainerOverrides(overrides []v1.ContainerOverride, containers map[string]*corev1.Container, path *field.Path) field.ErrorList {
+func validateContainerOverrides(overrides []v1.ContainerOverride, containers map[string]*corev1.Container,
+	path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
 	for i := range overrides {
@@ -63,7 +64,8 @@ func validateResources(override *corev1.ResourceRequirements, container *corev1.
 		limit, limited := effective(override.Limits, container.Resources.Limits, name)
 		request, requested := effective(override.Requests, container.Resources.Requests, name)
 		if limited && requested && request.Cmp(limit) > 0 {
-			errs = append(errs, field.Invalid(path.Child("requests").Key(string(name)), request.String(), fmt.Sprintf("must be less than or equal to the limit of %s", limit.String())))
+			errs = append(errs, field.Invalid(path.Child("requests").Key(string(name)), request.String(),
+				fmt.Sprintf("must be less than or equal to the limit of %s", limit.String())))
 		}
 	}
 	return errs

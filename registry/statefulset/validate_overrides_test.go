@@ -50,14 +50,17 @@ func TestOverrides(t *testing.T) {
 		want      []string
 	}{
 		"of all that they can have are accepted": {overrides: one(func(o *v1.MemberOverride) {
-			o.Labels, o.Annotations, o.NodeSelector = map[string]string{"size": "big"}, map[string]string{"note": "x"}, map[string]string{"disk": "nvme"}
+			o.Labels, o.Annotations, o.NodeSelector = map[string]string{"size": "big"}, map[string]string{"note": "x"},
+				map[string]string{"disk": "nvme"}
 			o.Tolerations = []corev1.Toleration{{Key: "disk", Operator: corev1.TolerationOpExists}}
 			o.Containers = []v1.ContainerOverride{{Name: "nginx", Image: "nginx:2", Env: []corev1.EnvVar{{Name: "A", Value: "1"}},
 				Resources: resources(corev1.ResourceList{"memory": resource.MustParse("8Gi")})}, {Name: "prepare", Image: "busybox:2"}}
-			o.VolumeClaims = []v1.VolumeClaimOverride{{Name: "www", Storage: new(resource.MustParse("2Gi")), StorageClassName: new("fast"), VolumeAttributesClassName: new("gold")}}
+			o.VolumeClaims = []v1.VolumeClaimOverride{
+				{Name: "www", Storage: new(resource.MustParse("2Gi")), StorageClassName: new("fast"), VolumeAttributesClassName: new("gold")}}
 		})},
 		"of members that nobody wants now are accepted": {overrides: []v1.MemberOverride{override("big", upTo(900, 999))}},
-		"of neighbours are accepted":                    {overrides: []v1.MemberOverride{override("a", upTo(1, 2), upTo(5, 5)), override("b", upTo(3, 4), upTo(0, 0))}},
+		"of neighbours are accepted": {
+			overrides: []v1.MemberOverride{override("a", upTo(1, 2), upTo(5, 5)), override("b", upTo(3, 4), upTo(0, 0))}},
 		"of one member": {
 			overrides: []v1.MemberOverride{override("big", upTo(0, 9)), override("small", upTo(20, 21), upTo(3, 4))},
 			want:      []string{`spec.overrides[1].ordinals: Invalid value: "20 to 21, 3 to 4": 3 is already overridden by "big"`},
@@ -67,8 +70,9 @@ func TestOverrides(t *testing.T) {
 			want:      []string{`spec.overrides[2].ordinals: Invalid value: "2 to 5": 4 is already overridden by "big"`},
 		},
 		"of one member, with ranges between": {
-			overrides: []v1.MemberOverride{override("a", upTo(0, 9), upTo(12, 12)), override("b", upTo(10, 11)), override("c", upTo(9, 9), upTo(13, 13))},
-			want:      []string{`spec.overrides[2].ordinals: Invalid value: "9, 13": 9 is already overridden by "a"`},
+			overrides: []v1.MemberOverride{
+				override("a", upTo(0, 9), upTo(12, 12)), override("b", upTo(10, 11)), override("c", upTo(9, 9), upTo(13, 13))},
+			want: []string{`spec.overrides[2].ordinals: Invalid value: "9, 13": 9 is already overridden by "a"`},
 		},
 		"of no member, and of ranges that are none": {
 			overrides: []v1.MemberOverride{override("none"), override("bad", upTo(-1, 0), upTo(5, 4), upTo(6, 7), upTo(7, 8))},
@@ -80,7 +84,8 @@ func TestOverrides(t *testing.T) {
 			},
 		},
 		"of one name, of none, and of one that is no label": {
-			overrides: []v1.MemberOverride{override("a", upTo(0, 0)), override("a", upTo(1, 1)), override("", upTo(2, 2)), override("A b", upTo(3, 3))},
+			overrides: []v1.MemberOverride{
+				override("a", upTo(0, 0)), override("a", upTo(1, 1)), override("", upTo(2, 2)), override("A b", upTo(3, 3))},
 			want: []string{
 				`spec.overrides[1].name: Duplicate value: "a"`,
 				"spec.overrides[2].name: Required value",
@@ -90,7 +95,8 @@ func TestOverrides(t *testing.T) {
 		"that are too many": {overrides: many, want: []string{"spec.overrides: Too many: 51: must have at most 50 items"}},
 		"with labels by which members are found": {
 			overrides: one(func(o *v1.MemberOverride) {
-				o.Labels = map[string]string{"app": "web", "apps.kubernetes.io/pod-index": "1", "controller-revision-hash": "x", "statefulset.kubernetes.io/pod-name": "x", "b ad": "x"}
+				o.Labels = map[string]string{"app": "web", "apps.kubernetes.io/pod-index": "1", "controller-revision-hash": "x",
+					"statefulset.kubernetes.io/pod-name": "x", "b ad": "x"}
 			}),
 			want: []string{
 				`spec.overrides[0].labels: Invalid value: "b ad"`,
@@ -135,7 +141,8 @@ func TestOverrides(t *testing.T) {
 		},
 		"with resources that cannot be": {
 			overrides: container(func(c *v1.ContainerOverride) {
-				c.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("-1")}, Claims: []corev1.ResourceClaim{{Name: "gpu"}}}
+				c.Resources = &corev1.ResourceRequirements{
+					Limits: corev1.ResourceList{"cpu": resource.MustParse("-1")}, Claims: []corev1.ResourceClaim{{Name: "gpu"}}}
 			}),
 			want: []string{
 				"spec.overrides[0].containers[0].resources.claims: Forbidden: only limits and requests can be overridden",
@@ -144,13 +151,16 @@ func TestOverrides(t *testing.T) {
 		},
 		"with a request above the limit": {
 			overrides: container(func(c *v1.ContainerOverride) {
-				c.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1")}, Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}
+				c.Resources = &corev1.ResourceRequirements{
+					Limits: corev1.ResourceList{"cpu": resource.MustParse("1")}, Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}
 			}),
-			want: []string{`spec.overrides[0].containers[0].resources.requests[cpu]: Invalid value: "2": must be less than or equal to the limit of 1`},
+			want: []string{
+				`spec.overrides[0].containers[0].resources.requests[cpu]: Invalid value: "2": must be less than or equal to the limit of 1`},
 		},
 		"of claims that there are not, or that cannot be": {
 			overrides: one(func(o *v1.MemberOverride) {
-				o.VolumeClaims = []v1.VolumeClaimOverride{{Name: "data"}, {Name: "www", Storage: new(resource.MustParse("0")), StorageClassName: new("b ad"), VolumeAttributesClassName: new("")}}
+				o.VolumeClaims = []v1.VolumeClaimOverride{{Name: "data"},
+					{Name: "www", Storage: new(resource.MustParse("0")), StorageClassName: new("b ad"), VolumeAttributesClassName: new("")}}
 			}),
 			want: []string{
 				`spec.overrides[0].volumeClaims[0].name: Not found: "data"`,
@@ -172,7 +182,8 @@ func TestOverrides(t *testing.T) {
 
 func TestALabelOfAnExpressionOfTheSelectorIsNotOverridden(t *testing.T) {
 	set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
-		s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"test"}}}
+		s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{
+			{Key: "tier", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"test"}}}
 		o := override("big", upTo(0, 0))
 		o.Labels = map[string]string{"tier": "db"}
 		s.Overrides = []v1.MemberOverride{o}

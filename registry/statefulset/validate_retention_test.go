@@ -29,7 +29,8 @@ func TestClaimsThatAreDeletedAfterADelay(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {
-				s.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: retain, WhenScaled: test.scaled, ScaledAfterSeconds: &test.seconds}
+				s.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+					WhenDeleted: retain, WhenScaled: test.scaled, ScaledAfterSeconds: &test.seconds}
 			}))
 			verdict{want: test.want}.check(t, onUpdate(t, change))
 			verdict{want: test.want}.check(t, onCreate(t, change))

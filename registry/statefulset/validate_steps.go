@@ -27,13 +27,15 @@ func validateSteps(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Pat
 	var errs field.ErrorList
 	partitioned := rolling.Partition != nil && *rolling.Partition > 0
 	if partitioned && len(rolling.Steps) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("steps"), fmt.Sprintf("not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+		errs = append(errs,
+			field.Forbidden(path.Child("steps"), fmt.Sprintf("not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
 	}
 	switch policy := ptr.Deref(rolling.FailurePolicy, v1.WaitRolloutFailurePolicy); policy {
 	case v1.WaitRolloutFailurePolicy:
 	case v1.RollbackRolloutFailurePolicy:
 		if partitioned {
-			errs = append(errs, field.Forbidden(path.Child("failurePolicy"), fmt.Sprintf("Rollback not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+			errs = append(errs, field.Forbidden(path.Child("failurePolicy"),
+				fmt.Sprintf("Rollback not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
 		}
 	default:
 		errs = append(errs, field.NotSupported(path.Child("failurePolicy"), policy,
@@ -45,8 +47,10 @@ func validateSteps(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Pat
 	for i := range rolling.Steps {
 		at := path.Child("steps").Index(i)
 		errs = append(errs, validateStep(&rolling.Steps[i], at)...)
-		if i > 0 && rolling.Steps[i-1].Updated.Type == rolling.Steps[i].Updated.Type && amount(rolling.Steps[i-1].Updated) >= amount(rolling.Steps[i].Updated) {
-			errs = append(errs, field.Invalid(at.Child("updated"), rolling.Steps[i].Updated.String(), fmt.Sprintf("must be more than in step %d, which has %s", i, rolling.Steps[i-1].Updated.String())))
+		if i > 0 && rolling.Steps[i-1].Updated.Type == rolling.Steps[i].Updated.Type &&
+			amount(rolling.Steps[i-1].Updated) >= amount(rolling.Steps[i].Updated) {
+			errs = append(errs, field.Invalid(at.Child("updated"), rolling.Steps[i].Updated.String(),
+				fmt.Sprintf("must be more than in step %d, which has %s", i, rolling.Steps[i-1].Updated.String())))
 		}
 	}
 	return errs

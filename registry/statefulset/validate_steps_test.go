@@ -33,10 +33,12 @@ func TestStepsOfUpdates(t *testing.T) {
 		"with all that they can have are accepted": {rolling: v1.RollingUpdateStatefulSetStrategy{
 			Partition: ptr.To[int32](0), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy),
 			Steps: []v1.RolloutStep{
-				{Updated: intstr.FromInt32(1), BakeSeconds: 604800, PodConditions: []string{"example.com/healthy", "example.com/warm"}, Approval: v1.ManualRolloutStepApproval},
+				{Updated: intstr.FromInt32(1), BakeSeconds: 604800, PodConditions: []string{"example.com/healthy", "example.com/warm"},
+					Approval: v1.ManualRolloutStepApproval},
 				{Updated: intstr.FromString("50%"), Approval: v1.AutomaticRolloutStepApproval},
 			}}},
-		"from a number to a percentage and back are accepted": {rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to("3", "1%", "2", "100%"), FailurePolicy: ptr.To(v1.WaitRolloutFailurePolicy)}},
+		"from a number to a percentage and back are accepted": {
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to("3", "1%", "2", "100%"), FailurePolicy: ptr.To(v1.WaitRolloutFailurePolicy)}},
 		"to fewer members than before, or as many": {
 			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: to("2", "1", "10%", "10%")},
 			want: []string{
@@ -45,7 +47,8 @@ func TestStepsOfUpdates(t *testing.T) {
 			},
 		},
 		"to no members, more than all, or what is no number": {
-			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{}, {Updated: intstr.FromString("101%")}, {Updated: intstr.FromInt32(-1)}, {Updated: intstr.FromString("half")}, {Updated: intstr.FromString("07%")}}},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{}, {Updated: intstr.FromString("101%")},
+				{Updated: intstr.FromInt32(-1)}, {Updated: intstr.FromString("half")}, {Updated: intstr.FromString("07%")}}},
 			want: []string{
 				path + `steps[0].updated: Invalid value: "0": must be 1 or more, or 1% to 100%`,
 				path + `steps[1].updated: Invalid value: "101%": must be 1 or more, or 1% to 100%`,
@@ -56,8 +59,10 @@ func TestStepsOfUpdates(t *testing.T) {
 			},
 		},
 		"with a bake, a condition and an approval that there are not": {
-			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), BakeSeconds: 604801, Approval: "Never",
-				PodConditions: []string{"Ready", "example.com/ok", "example.com/ok", "example.com/not ok"}}, {Updated: intstr.FromInt32(2), BakeSeconds: -1}}},
+			rolling: v1.RollingUpdateStatefulSetStrategy{
+				Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), BakeSeconds: 604801, Approval: "Never",
+					PodConditions: []string{"Ready", "example.com/ok", "example.com/ok", "example.com/not ok"}},
+					{Updated: intstr.FromInt32(2), BakeSeconds: -1}}},
 			want: []string{
 				path + `steps[0].approval: Unsupported value: "Never": supported values: "Automatic", "Manual"`,
 				path + "steps[0].bakeSeconds: Invalid value: 604801: must be 0 to 604800",
@@ -76,7 +81,8 @@ func TestStepsOfUpdates(t *testing.T) {
 			want:    []string{path + "steps[0].podConditions: Too many: 9: must have at most 8 items"},
 		},
 		"beside a partition": {
-			rolling: v1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2), Steps: to("1"), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy)},
+			rolling: v1.RollingUpdateStatefulSetStrategy{
+				Partition: ptr.To[int32](2), Steps: to("1"), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy)},
 			want: []string{
 				path + "failurePolicy: Forbidden: Rollback not with partition 2: set it to 0, or leave it out",
 				path + "steps: Forbidden: not with partition 2: set it to 0, or leave it out",

@@ -67,7 +67,8 @@ func TestANewSet(t *testing.T) {
 		},
 		"that counts beyond the highest ordinal": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Ordinals = &v1.StatefulSetOrdinals{Start: math.MaxInt32 - 1} }),
-			want:   []string{"spec.ordinals.start: Invalid value: 2147483646: with 3 replicas the highest ordinal would be 2147483648; it must be at most 2147483647"},
+			want: []string{
+				"spec.ordinals.start: Invalid value: 2147483646: with 3 replicas the highest ordinal would be 2147483648; it must be at most 2147483647"},
 		},
 		"with an unknown management policy": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.PodManagementPolicy = "Random" }),
@@ -95,25 +96,33 @@ func TestANewSet(t *testing.T) {
 
 func TestAnUpdateStrategy(t *testing.T) {
 	tests := map[string]verdict{
-		"with a number is accepted":     {change: rolling(intstr.FromInt32(200))},
-		"with all at once is accepted":  {change: rolling(intstr.FromString("100%"))},
-		"that allows none unavailable":  {change: rolling(intstr.FromInt32(0)), want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: must not be 0"}},
-		"that allows 0% unavailable":    {change: rolling(intstr.FromString("0%")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "0%": must not be 0`}},
-		"that allows fewer than none":   {change: rolling(intstr.FromInt32(-1)), want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"}},
-		"that allows more than all":     {change: rolling(intstr.FromString("101%")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%`}},
-		"that allows far more than all": {change: rolling(intstr.FromString("99999999999999999999%")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "99999999999999999999%": must not be greater than 100%`}},
-		"that allows a word":            {change: rolling(intstr.FromString("many")), want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "many": a valid percent`}},
+		"with a number is accepted":    {change: rolling(intstr.FromInt32(200))},
+		"with all at once is accepted": {change: rolling(intstr.FromString("100%"))},
+		"that allows none unavailable": {change: rolling(intstr.FromInt32(0)),
+			want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: must not be 0"}},
+		"that allows 0% unavailable": {change: rolling(intstr.FromString("0%")),
+			want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "0%": must not be 0`}},
+		"that allows fewer than none": {change: rolling(intstr.FromInt32(-1)),
+			want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"}},
+		"that allows more than all": {change: rolling(intstr.FromString("101%")),
+			want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%`}},
+		"that allows far more than all": {change: rolling(intstr.FromString("99999999999999999999%")), want: []string{
+			`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "99999999999999999999%": must not be greater than 100%`}},
+		"that allows a word": {change: rolling(intstr.FromString("many")),
+			want: []string{`spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "many": a valid percent`}},
 		"with a negative partition": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](-1) }),
 			want:   []string{"spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0"},
 		},
 		"that rolls although it is OnDelete": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.Type = v1.OnDeleteStatefulSetStrategyType }),
-			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "OnDelete"`},
+			want: []string{
+				`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "OnDelete"`},
 		},
 		"that rolls although it is Recreate": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy.Type = v1.RecreateStatefulSetStrategyType }),
-			want:   []string{`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "Recreate"`},
+			want: []string{
+				`spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0,"maxUnavailable":1}: only allowed with type "RollingUpdate", but type is "Recreate"`},
 		},
 		"of an unknown type": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: "Canary"} }),
@@ -129,7 +138,8 @@ func TestASelectorAndTheLabelsOfTheTemplate(t *testing.T) {
 	tests := map[string]verdict{
 		"that is missing": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Selector = nil }),
-			want:   []string{"spec.selector: Required value", `spec.template.metadata.labels: Invalid value: {"app":"web"}: must match spec.selector, which is "<none>"`},
+			want: []string{"spec.selector: Required value",
+				`spec.template.metadata.labels: Invalid value: {"app":"web"}: must match spec.selector, which is "<none>"`},
 		},
 		"that is empty": {
 			change: settest.Spec(func(s *v1.StatefulSetSpec) { s.Selector = &metav1.LabelSelector{} }),
@@ -222,7 +232,8 @@ func TestAClaimTemplate(t *testing.T) {
 		},
 		"with an unknown access mode": {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes[0] = "WriteOnly" }),
-			want:   []string{path + `.spec.accessModes: Unsupported value: "WriteOnly": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"`},
+			want: []string{
+				path + `.spec.accessModes: Unsupported value: "WriteOnly": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"`},
 		},
 		"for one pod and for many": {
 			change: settest.Claim(func(c *corev1.PersistentVolumeClaim) {

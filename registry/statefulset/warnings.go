@@ -27,18 +27,22 @@ const mostUnmounted = 5
 func warnings(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) []string {
 	var texts []string
 	if limit := set.Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
-		texts = append(texts, fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
+		texts = append(texts,
+			fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
 	}
 	// A name that leaves room for the revision leaves room for the ordinal in the
 	// pod's name too: that suffix has at most as many characters.
 	if limit := validation.LabelValueMaxLength - revisionSuffix; len(set.Name) > limit {
-		texts = append(texts, fmt.Sprintf("metadata.name: %q has %d characters, more than %d: pods may not be created, because their label controller-revision-hash, which is this name and up to %d characters more, is limited to %d characters",
-			set.Name, len(set.Name), limit, revisionSuffix, validation.LabelValueMaxLength))
+		texts = append(texts,
+			fmt.Sprintf(
+				"metadata.name: %q has %d characters, more than %d: pods may not be created, because their label controller-revision-hash, which is this name and up to %d characters more, is limited to %d characters",
+				set.Name, len(set.Name), limit, revisionSuffix, validation.LabelValueMaxLength))
 	}
 	if old == nil || templateConcerned(&set.Spec, &old.Spec) {
 		texts = append(texts, unmounted(&set.Spec)...)
 	}
-	if old == nil || !equality.Semantic.DeepEqual(set.Spec.Template.Spec.TerminationGracePeriodSeconds, old.Spec.Template.Spec.TerminationGracePeriodSeconds) {
+	if old == nil ||
+		!equality.Semantic.DeepEqual(set.Spec.Template.Spec.TerminationGracePeriodSeconds, old.Spec.Template.Spec.TerminationGracePeriodSeconds) {
 		texts = append(texts, ungraceful(&set.Spec.Template.Spec)...)
 	}
 	texts = append(texts, unknownToCluster(ctx, set, old, cluster)...)
@@ -72,7 +76,9 @@ func unmounted(spec *v1.StatefulSetSpec) []string {
 			continue
 		}
 		if count++; count <= mostUnmounted {
-			texts = append(texts, fmt.Sprintf("%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", preflight.ClaimPath(i), name))
+			texts = append(texts,
+				fmt.Sprintf(
+					"%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", preflight.ClaimPath(i), name))
 		}
 	}
 	if count > mostUnmounted {
@@ -86,7 +92,8 @@ func ungraceful(spec *corev1.PodSpec) []string {
 	if period := spec.TerminationGracePeriodSeconds; period == nil || *period != 0 {
 		return nil
 	}
-	return []string{"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
+	return []string{
+		"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
 }
 
 // paused warns of a template that no member is given yet.
@@ -94,13 +101,16 @@ func paused(strategy *v1.StatefulSetUpdateStrategy) []string {
 	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.IsPaused() {
 		return nil
 	}
-	return []string{"spec.updateStrategy.rollingUpdate.paused: no member gets the changed template until the update is resumed: kubectl sts rollout resume"}
+	return []string{
+		"spec.updateStrategy.rollingUpdate.paused: no member gets the changed template until the update is resumed: kubectl sts rollout resume"}
 }
 
 // renamed warns that names of members change later than the set.
 func renamed(name, old string) string {
 	if old == "" {
-		return fmt.Sprintf("spec.serviceName: members have no DNS names in Service %q until they are recreated; kubectl sts rollout restart recreates them", name)
+		return fmt.Sprintf(
+			"spec.serviceName: members have no DNS names in Service %q until they are recreated; kubectl sts rollout restart recreates them", name)
 	}
-	return fmt.Sprintf("spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
+	return fmt.Sprintf(
+		"spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
 }

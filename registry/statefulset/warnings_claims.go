@@ -34,9 +34,13 @@ func reshaping(set, old *v1.StatefulSet) []string {
 		switch name := old.Spec.VolumeClaimTemplates[i].Name; {
 		case before[name] == nil || len(texts) >= mostUnmounted:
 		case mounted.Has(name):
-			texts = append(texts, fmt.Sprintf("spec.volumeClaimTemplates: %q was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay", name))
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.volumeClaimTemplates: %q was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay", name))
 		case isUpdating(old):
-			texts = append(texts, fmt.Sprintf("spec.volumeClaimTemplates: %q was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay", name))
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.volumeClaimTemplates: %q was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay", name))
 		}
 	}
 	return texts
@@ -54,7 +58,8 @@ func notFollowed(i int, spec, was *corev1.PersistentVolumeClaimSpec) (texts []st
 	path := preflight.ClaimPath(i) + ".spec."
 	size, before := spec.Resources.Requests[corev1.ResourceStorage], was.Resources.Requests[corev1.ResourceStorage]
 	if size.Cmp(before) < 0 {
-		texts = append(texts, fmt.Sprintf("%sresources[storage]: %s is less than before (%s): claims that exist keep their size", path, size.String(), before.String()))
+		texts = append(texts, fmt.Sprintf("%sresources[storage]: %s is less than before (%s): claims that exist keep their size", path,
+			size.String(), before.String()))
 	}
 	if class := ptr.Deref(spec.StorageClassName, ""); class != ptr.Deref(was.StorageClassName, "") {
 		texts = append(texts, fmt.Sprintf("%sstorageClassName: %q is for new claims: claims that exist keep their class", path, class))

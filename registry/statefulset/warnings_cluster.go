@@ -55,15 +55,22 @@ func serviceless(ctx context.Context, set *v1.StatefulSet, renamed bool, cluster
 	case !known:
 		return nil
 	case service == nil && renamed:
-		return []string{fmt.Sprintf("spec.serviceName: namespace %q has no headless Service %q now, and without it members have no DNS names; create one, with clusterIP: None", set.Namespace, name)}
+		return []string{
+			fmt.Sprintf(
+				"spec.serviceName: namespace %q has no headless Service %q now, and without it members have no DNS names; create one, with clusterIP: None", set.Namespace, name)}
 	case service == nil:
 		return nil
 	case service.Spec.ClusterIP == corev1.ClusterIPNone:
 		return unselected(set, service)
 	case renamed && service.Spec.Type == corev1.ServiceTypeExternalName:
-		return []string{fmt.Sprintf("spec.serviceName: Service %q is of type ExternalName, so members have no DNS names; name a headless Service, with clusterIP: None", name)}
+		return []string{
+			fmt.Sprintf(
+				"spec.serviceName: Service %q is of type ExternalName, so members have no DNS names; name a headless Service, with clusterIP: None",
+				name)}
 	case renamed:
-		return []string{fmt.Sprintf("spec.serviceName: Service %q is not headless: it has the cluster IP %s, so members have no DNS names; clusterIP cannot be changed: name another Service, with clusterIP: None, or delete this one and create it with that", name, service.Spec.ClusterIP)}
+		return []string{
+			fmt.Sprintf(
+				"spec.serviceName: Service %q is not headless: it has the cluster IP %s, so members have no DNS names; clusterIP cannot be changed: name another Service, with clusterIP: None, or delete this one and create it with that", name, service.Spec.ClusterIP)}
 	default:
 		return nil
 	}
@@ -77,8 +84,10 @@ func unselected(set *v1.StatefulSet, service *corev1.Service) []string {
 	}
 	for key, value := range service.Spec.Selector {
 		if !mayHaveLabel(set, key, value) {
-			return []string{fmt.Sprintf("spec.serviceName: the selector of Service %q (%s) matches no member, whose labels are those of spec.template (%s), so members have no DNS names; change the selector or the labels",
-				service.Name, labels.FormatLabels(service.Spec.Selector), labels.FormatLabels(set.Spec.Template.Labels))}
+			return []string{
+				fmt.Sprintf(
+					"spec.serviceName: the selector of Service %q (%s) matches no member, whose labels are those of spec.template (%s), so members have no DNS names; change the selector or the labels",
+					service.Name, labels.FormatLabels(service.Spec.Selector), labels.FormatLabels(set.Spec.Template.Labels))}
 		}
 	}
 	return nil
@@ -109,7 +118,9 @@ func classless(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) (
 			break
 		}
 		if cluster.LacksStorageClass(ctx, class) {
-			texts = append(texts, fmt.Sprintf("%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", named[class], class))
+			texts = append(texts,
+				fmt.Sprintf(
+					"%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", named[class], class))
 		}
 	}
 	return texts

@@ -49,24 +49,31 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 		want    string // empty for none
 	}{
 		"a headless Service that selects members": {service: headless("nginx", template)},
-		"nobody knows":  {unknown: true},
-		"there is none": {want: `spec.serviceName: namespace "default" has no headless Service "nginx" now, and without it members have no DNS names; create one, with clusterIP: None`},
+		"nobody knows": {unknown: true},
+		"there is none": {
+			want: `spec.serviceName: namespace "default" has no headless Service "nginx" now, and without it members have no DNS names; create one, with clusterIP: None`},
 		"a Service with a cluster IP": {service: ofType(corev1.ServiceTypeClusterIP, "10.0.0.7"),
 			want: `spec.serviceName: Service "nginx" is not headless: it has the cluster IP 10.0.0.7, so members have no DNS names; clusterIP cannot be changed: name another Service, with clusterIP: None, or delete this one and create it with that`},
 		"a Service that is a name elsewhere": {service: ofType(corev1.ServiceTypeExternalName, ""),
 			want: `spec.serviceName: Service "nginx" is of type ExternalName, so members have no DNS names; name a headless Service, with clusterIP: None`},
-		"a headless Service that selects other pods":       {service: headless("nginx", map[string]string{"app": "other"}), want: noMember},
-		"a headless Service without a selector":            {service: headless("nginx", nil)},
-		"a headless Service of one member":                 {service: headless("nginx", map[string]string{"statefulset.kubernetes.io/pod-name": "web-0"})},
-		"a headless Service that members had before":       {service: headless("nginx", map[string]string{"app": "other"}), old: settest.Valid()},
-		"the labels of members change, and do not match":   {service: headless("nginx", map[string]string{"app": "other"}), change: relabelled, old: settest.Valid(), want: `spec.serviceName: the selector of Service "nginx" (app=other) matches no member, whose labels are those of spec.template (app=web,tier=db), so members have no DNS names; change the selector or the labels`},
+		"a headless Service that selects other pods": {service: headless("nginx", map[string]string{"app": "other"}), want: noMember},
+		"a headless Service without a selector":      {service: headless("nginx", nil)},
+		"a headless Service of one member": {
+			service: headless("nginx", map[string]string{"statefulset.kubernetes.io/pod-name": "web-0"})},
+		"a headless Service that members had before": {service: headless("nginx", map[string]string{"app": "other"}), old: settest.Valid()},
+		"the labels of members change, and do not match": {
+			service: headless("nginx", map[string]string{"app": "other"}), change: relabelled, old: settest.Valid(),
+			want: `spec.serviceName: the selector of Service "nginx" (app=other) matches no member, whose labels are those of spec.template (app=web,tier=db), so members have no DNS names; change the selector or the labels`},
 		"the labels of members change, and there was none": {change: relabelled, old: settest.Valid()},
-		"an override gives a member the label": {service: headless("nginx", map[string]string{"role": "canary"}), change: func(set *v1.StatefulSet) {
-			set.Spec.Overrides = []v1.MemberOverride{{Name: "canary", Ordinals: []v1.OrdinalRange{{First: 0}}, Labels: map[string]string{"role": "canary"}}}
-		}},
-		"a transform may give members the label": {service: headless("nginx", map[string]string{"role": "canary"}), change: func(set *v1.StatefulSet) {
-			set.Spec.Identity = &v1.MemberIdentity{Transforms: []v1.Transform{{Path: "/metadata/labels/role", Expression: `"canary"`}}}
-		}},
+		"an override gives a member the label": {
+			service: headless("nginx", map[string]string{"role": "canary"}), change: func(set *v1.StatefulSet) {
+				set.Spec.Overrides = []v1.MemberOverride{
+					{Name: "canary", Ordinals: []v1.OrdinalRange{{First: 0}}, Labels: map[string]string{"role": "canary"}}}
+			}},
+		"a transform may give members the label": {
+			service: headless("nginx", map[string]string{"role": "canary"}), change: func(set *v1.StatefulSet) {
+				set.Spec.Identity = &v1.MemberIdentity{Transforms: []v1.Transform{{Path: "/metadata/labels/role", Expression: `"canary"`}}}
+			}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := settest.Valid()
@@ -77,7 +84,8 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			if got := unknownToCluster(t.Context(), set, test.old, &aCluster{service: test.service, unknown: test.unknown}); !slices.Equal(got, want) {
+			if got := unknownToCluster(t.Context(), set, test.old, &aCluster{service: test.service, unknown: test.unknown}); !slices.Equal(got,
+				want) {
 				t.Errorf("got\n%q\nwant\n%q", got, want)
 			}
 		})
@@ -98,23 +106,30 @@ func TestWarningsAboutStorageClasses(t *testing.T) {
 		})
 	}
 	overridden := with("fast")
-	overridden.Spec.Overrides = []v1.MemberOverride{{Name: "big", VolumeClaims: []v1.VolumeClaimOverride{{Name: "data-0", StorageClassName: new("fats")}}}}
+	overridden.Spec.Overrides = []v1.MemberOverride{
+		{Name: "big", VolumeClaims: []v1.VolumeClaimOverride{{Name: "data-0", StorageClassName: new("fats")}}}}
 	missing := func(at, class string) string {
-		return fmt.Sprintf("%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", at, class)
+		return fmt.Sprintf(
+			"%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", at, class)
 	}
 	for sentence, test := range map[string]struct {
 		set, old *v1.StatefulSet
 		want     []string
 		asked    int
 	}{
-		"one that exists":                       {set: with("fast"), asked: 1},
-		"none, and the empty one":               {set: with("default", "")},
-		"one that does not exist":               {set: with("fast", "fats"), want: []string{missing("spec.volumeClaimTemplates[1].spec.storageClassName", "fats")}, asked: 2},
-		"one of an override":                    {set: overridden, want: []string{missing("spec.overrides[0].volumeClaims[0].storageClassName", "fats")}, asked: 2},
-		"one that is used twice":                {set: with("fats", "fats"), want: []string{missing("spec.volumeClaimTemplates[0].spec.storageClassName", "fats")}, asked: 1},
-		"one that the set had before":           {set: with("fats"), old: with("fats")},
-		"one that is new in the set":            {set: with("fats"), old: with("fast"), want: []string{missing("spec.volumeClaimTemplates[0].spec.storageClassName", "fats")}, asked: 1},
-		"more than are looked up for one write": {set: with("fast", "slow-1", "slow-2", "slow-3", "slow-4", "slow-5", "slow-6"), want: nil, asked: mostClasses},
+		"one that exists":         {set: with("fast"), asked: 1},
+		"none, and the empty one": {set: with("default", "")},
+		"one that does not exist": {
+			set: with("fast", "fats"), want: []string{missing("spec.volumeClaimTemplates[1].spec.storageClassName", "fats")}, asked: 2},
+		"one of an override": {
+			set: overridden, want: []string{missing("spec.overrides[0].volumeClaims[0].storageClassName", "fats")}, asked: 2},
+		"one that is used twice": {
+			set: with("fats", "fats"), want: []string{missing("spec.volumeClaimTemplates[0].spec.storageClassName", "fats")}, asked: 1},
+		"one that the set had before": {set: with("fats"), old: with("fats")},
+		"one that is new in the set": {
+			set: with("fats"), old: with("fast"), want: []string{missing("spec.volumeClaimTemplates[0].spec.storageClassName", "fats")}, asked: 1},
+		"more than are looked up for one write": {
+			set: with("fast", "slow-1", "slow-2", "slow-3", "slow-4", "slow-5", "slow-6"), want: nil, asked: mostClasses},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			cluster := &aCluster{classes: []string{"fast", "slow-1", "slow-2", "slow-3", "slow-4"}}

@@ -23,7 +23,9 @@ func removing(set, old *v1.StatefulSet) (texts []string) {
 		if after, _ := s.Retention.DeletesScaled(); after > 0 {
 			when = fmt.Sprintf("%s after no pod is left that may use them", after)
 		}
-		texts = append(texts, fmt.Sprintf("spec.objectTemplates: template %q, %s %s, is removed, and its objects are deleted %s; to keep them, put it back", s.Name, s.Kind, s.ObjectName, when))
+		texts = append(texts,
+			fmt.Sprintf("spec.objectTemplates: template %q, %s %s, is removed, and its objects are deleted %s; to keep them, put it back", s.Name,
+				s.Kind, s.ObjectName, when))
 	}
 	for i := range old.Spec.ObjectTemplates {
 		was := &old.Spec.ObjectTemplates[i]
@@ -31,7 +33,9 @@ func removing(set, old *v1.StatefulSet) (texts []string) {
 		gone := !slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == was.Name })
 		noted := slices.ContainsFunc(removed, func(s v1.ObjectTemplateStatus) bool { return s.Name == was.Name })
 		if deletes && gone && !noted {
-			texts = append(texts, fmt.Sprintf("spec.objectTemplates: template %q is removed, and its objects stay: those of %d removed templates have yet to be deleted, which is the most at a time", was.Name, identity.MostRemovedTemplates))
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.objectTemplates: template %q is removed, and its objects stay: those of %d removed templates have yet to be deleted, which is the most at a time", was.Name, identity.MostRemovedTemplates))
 		}
 	}
 	return texts

@@ -34,7 +34,8 @@ func partitioning(set, old *v1.StatefulSet) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so an update leaves %d members alone",
+	return []string{fmt.Sprintf(
+		"spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so an update leaves %d members alone",
 		partition, n, int64(partition)-n)}
 }
 
@@ -59,10 +60,16 @@ func relocating(set, old *v1.StatefulSet) []string {
 	}
 	var texts []string
 	if after.Len() >= before.Len() {
-		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
+		texts = append(texts,
+			fmt.Sprintf(
+				"spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
 	}
-	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
-		texts = append(texts, fmt.Sprintf("spec.ordinals.reserved: %s removed, and %s claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete", who, whose))
+	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil &&
+		policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
+		texts = append(texts,
+			fmt.Sprintf(
+				"spec.ordinals.reserved: %s removed, and %s claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete", who,
+				whose))
 	}
 	return texts
 }

@@ -32,12 +32,14 @@ func unfounded(spec *v1.StatefulSetSpec) (texts []string) {
 		path := field.NewPath("spec", "overrides").Index(i)
 		for j, c := range spec.Overrides[i].Containers {
 			if containers[c.Name] == nil && len(texts) < mostUnmounted {
-				texts = append(texts, fmt.Sprintf("%s: the template has no container %q, so this part of the override is left out at its revision", path.Child("containers").Index(j), c.Name))
+				texts = append(texts, fmt.Sprintf("%s: the template has no container %q, so this part of the override is left out at its revision",
+					path.Child("containers").Index(j), c.Name))
 			}
 		}
 		for j, c := range spec.Overrides[i].VolumeClaims {
 			if !templates.Has(c.Name) && len(texts) < mostUnmounted {
-				texts = append(texts, fmt.Sprintf("%s: there is no claim template %q, so this part of the override is left out", path.Child("volumeClaims").Index(j), c.Name))
+				texts = append(texts, fmt.Sprintf("%s: there is no claim template %q, so this part of the override is left out",
+					path.Child("volumeClaims").Index(j), c.Name))
 			}
 		}
 	}
@@ -63,10 +65,14 @@ func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
 			}
 			path := field.NewPath("spec", "overrides").Index(i).Child("volumeClaims").Index(j)
 			if c.Storage != nil && !grows && !equality.Semantic.DeepEqual(c.Storage, was.Storage) {
-				texts = append(texts, fmt.Sprintf("%s: %s is for new claims: claims that exist keep their size; set spec.volumeClaimUpdate.policy to InPlace to have them grow", path.Child("storage"), c.Storage))
+				texts = append(texts,
+					fmt.Sprintf(
+						"%s: %s is for new claims: claims that exist keep their size; set spec.volumeClaimUpdate.policy to InPlace to have them grow",
+						path.Child("storage"), c.Storage))
 			}
 			if c.StorageClassName != nil && !equality.Semantic.DeepEqual(c.StorageClassName, was.StorageClassName) {
-				texts = append(texts, fmt.Sprintf("%s: %q is for new claims: claims that exist keep their class", path.Child("storageClassName"), *c.StorageClassName))
+				texts = append(texts,
+					fmt.Sprintf("%s: %q is for new claims: claims that exist keep their class", path.Child("storageClassName"), *c.StorageClassName))
 			}
 			if len(texts) >= mostUnmounted {
 				return texts

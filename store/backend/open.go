@@ -51,7 +51,8 @@ func (o *Options) Reach(ctx context.Context) (func() error, error) {
 	}
 	endpoint, err := embedded.Running(ctx, o.Dir())
 	if err != nil {
-		return nil, fmt.Errorf("the server that uses --data-dir %q cannot be reached: %w; run this as its user, on its machine or in its container", o.Dir(), err)
+		return nil, fmt.Errorf(
+			"the server that uses --data-dir %q cannot be reached: %w; run this as its user, on its machine or in its container", o.Dir(), err)
 	}
 	o.Etcd.StorageConfig.Transport.ServerList = []string{endpoint}
 	return nothing, nil

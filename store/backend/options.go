@@ -80,7 +80,9 @@ func (o *Options) Validate() []error {
 		errs := append(o.Etcd.Validate(), o.validatePlaintext()...)
 		errs = append(errs, o.validateTLSDir()...)
 		if o.DataDir != "" {
-			errs = append(errs, fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two", o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
+			errs = append(errs,
+				fmt.Errorf("--data-dir is %q and --etcd-servers is %q: the data directory is only for the embedded etcd; give one of the two",
+					o.DataDir, o.Etcd.StorageConfig.Transport.ServerList))
 		}
 		return errs
 	}
@@ -90,7 +92,8 @@ func (o *Options) Validate() []error {
 	errs := etcd.Validate()
 	transport := etcd.StorageConfig.Transport
 	if transport.KeyFile != "" || transport.CertFile != "" || transport.TrustedCAFile != "" {
-		errs = append(errs, errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
+		errs = append(errs,
+			errors.New("--etcd-keyfile, --etcd-certfile and --etcd-cafile are only for an external etcd: give --etcd-servers too"))
 	}
 	if o.TLSDir != "" {
 		errs = append(errs, fmt.Errorf("--%s is only for an external etcd: give --etcd-servers too", tlsDirFlag))

@@ -22,8 +22,9 @@ func (o *Options) validatePlaintext() (errs []error) {
 	encrypted := o.TLSDir != "" || given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != ""
 	for _, server := range given.ServerList {
 		if inTheClear(server, encrypted) {
-			errs = append(errs, fmt.Errorf("--etcd-servers has %q, which is another machine reached without TLS: use https:// with --etcd-cafile, --etcd-certfile and --etcd-keyfile, or allow it with --%s",
-				server, plaintextEtcdFlag))
+			errs = append(errs,
+				fmt.Errorf("--etcd-servers has %q, which is another machine reached without TLS: use https:// with --etcd-cafile, --etcd-certfile and --etcd-keyfile, or allow it with --%s",
+					server, plaintextEtcdFlag))
 		}
 	}
 	return errs

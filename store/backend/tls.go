@@ -18,7 +18,9 @@ const tlsDirFlag = "etcd-tls-auto"
 func (o *Options) validateTLSDir() []error {
 	given := o.Etcd.StorageConfig.Transport
 	if o.TLSDir != "" && (given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "") {
-		return []error{fmt.Errorf("--%s receives a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either", tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
+		return []error{
+			fmt.Errorf("--%s receives a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either",
+				tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
 	}
 	return nil
 }

@@ -109,7 +109,8 @@ func (k *Keeper) verified(ctx context.Context, next copyOf, keys signature.Keys,
 		return 0, recovery.Contents{}, err
 	}
 	if restored != stored {
-		return 0, recovery.Contents{}, fmt.Errorf("%s holds %s with digest %.16s, the store %s with digest %.16s", next.file(), restored, restored.Digest, stored, stored.Digest)
+		return 0, recovery.Contents{}, fmt.Errorf("%s holds %s with digest %.16s, the store %s with digest %.16s", next.file(), restored,
+			restored.Digest, stored, stored.Digest)
 	}
 	if err := k.Place.Rename(ctx, next.file(), next.name()); err != nil {
 		return 0, recovery.Contents{}, fmt.Errorf("naming %s after it was verified: %w", next.file(), err)

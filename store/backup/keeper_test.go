@@ -265,7 +265,8 @@ func TestTwoReplicasCopyAtOnce(t *testing.T) {
 			t.Errorf("got %s, want only verified copies", name)
 			continue
 		}
-		if _, _, err := recovery.Check(t.Context(), strings.TrimPrefix(one.To, "file://")+"/"+name, prefix, one.Scratch, recovery.Trust{}); err != nil {
+		if _, _, err := recovery.Check(t.Context(), strings.TrimPrefix(one.To, "file://")+"/"+name, prefix, one.Scratch,
+			recovery.Trust{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -27,7 +27,8 @@ func newProgress() progress {
 		}, []string{"result"}),
 		lastVerified: metrics.NewGauge(&metrics.GaugeOpts{
 			Subsystem: "statefulset_apiserver", Name: "last_verified_backup_timestamp_seconds",
-			Help: "When the newest verified copy of the store was begun, in seconds since 1970; told by the replica that controls", StabilityLevel: metrics.ALPHA,
+			Help:           "When the newest verified copy of the store was begun, in seconds since 1970; told by the replica that controls",
+			StabilityLevel: metrics.ALPHA,
 		}),
 	}
 	// Who runs twice in one process, which only tests do, is counted once.

@@ -14,7 +14,8 @@ import (
 // TestWhatIsOutdated needs no store: names tell.
 func TestWhatIsOutdated(t *testing.T) {
 	const (
-		one, two, three = "sets-00000001-20261122T120000Z-AAAAAAAA.backup", "sets-00000002-20261122T130000Z-AAAAAAAA.backup", "sets-00000003-20261122T140000Z-AAAAAAAA.backup"
+		one, two, three = "sets-00000001-20261122T120000Z-AAAAAAAA.backup", "sets-00000002-20261122T130000Z-AAAAAAAA.backup",
+			"sets-00000003-20261122T140000Z-AAAAAAAA.backup"
 		// early has the time of a clock that is years behind.
 		early = "sets-00000004-20200101T000000Z-AAAAAAAA.backup"
 		ahead = "sets-00000001-20360101T000000Z-AAAAAAAA.backup"

@@ -79,13 +79,15 @@ func TestTheKeyIsChangedWhileCopiesAreMade(t *testing.T) {
 		t.Errorf("a copy of before: got error %v, want that it is not signed", err)
 	}
 	writeKeys(t, k.KeyFile, "two")
-	if err := restores(t, k, fetched(t, k, first.Name)); err == nil || !strings.Contains(err.Error(), `signed with key "one", and --backup-key-file has only "two"`) {
+	if err := restores(t, k, fetched(t, k, first.Name)); err == nil ||
+		!strings.Contains(err.Error(), `signed with key "one", and --backup-key-file has only "two"`) {
 		t.Errorf("without the key before: got error %v, want the names of both keys", err)
 	}
 	if err := os.WriteFile(k.KeyFile, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.once(t.Context()); err == nil || !strings.Contains(err.Error(), "--backup-key-file is") || !strings.Contains(err.Error(), "it has 0 keys") {
+	if _, err := k.once(t.Context()); err == nil || !strings.Contains(err.Error(), "--backup-key-file is") ||
+		!strings.Contains(err.Error(), "it has 0 keys") {
 		t.Errorf("a copy when the keys are lost: got error %v, want one that names the flag", err)
 	}
 }

@@ -47,5 +47,6 @@ func (t *teller) tell(ctx context.Context, now time.Time, report Report) {
 	}
 	delay := t.retry.Step()
 	t.due = now.Add(delay)
-	klog.FromContext(ctx).Error(err, "Could not tell how copies of the store are getting on; copies are made all the same", "next", delay.Round(time.Second))
+	klog.FromContext(ctx).Error(err, "Could not tell how copies of the store are getting on; copies are made all the same", "next",
+		delay.Round(time.Second))
 }

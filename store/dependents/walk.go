@@ -36,7 +36,8 @@ func owned() []schema.GroupVersionResource {
 }
 
 // eachObject visits everything in a namespace, or in all, that could belong to a set.
-func eachObject(ctx context.Context, host metadata.Interface, namespace string, visit func(schema.GroupVersionResource, metav1.PartialObjectMetadata) error) error {
+func eachObject(ctx context.Context, host metadata.Interface, namespace string,
+	visit func(schema.GroupVersionResource, metav1.PartialObjectMetadata) error) error {
 	for _, resource := range owned() {
 		options := metav1.ListOptions{Limit: PageSize}
 		for {

@@ -53,7 +53,8 @@ func OpenDir(path string) (*Dir, error) {
 	}
 	lock, err := fileutil.TryLockFile(filepath.Join(path, lockFile), os.O_WRONLY|os.O_CREATE, fileutil.PrivateFileMode)
 	if errors.Is(err, fileutil.ErrLocked) {
-		return nil, fmt.Errorf("the data directory %q is in use by another process; stop that one, or choose another directory with --data-dir", path)
+		return nil, fmt.Errorf("the data directory %q is in use by another process; stop that one, or choose another directory with --data-dir",
+			path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("locking the data directory %q: %w; it must be writable", path, err)
@@ -82,7 +83,9 @@ func refuseForeign(path string) error {
 		}
 	}
 	if stranger != "" {
-		return fmt.Errorf("the data directory %q was not written by this server: it holds %q and no %s; choose an empty directory with --data-dir", path, stranger, versionFile)
+		return fmt.Errorf(
+			"the data directory %q was not written by this server: it holds %q and no %s; choose an empty directory with --data-dir", path, stranger,
+			versionFile)
 	}
 	return nil
 }
@@ -102,7 +105,8 @@ func (d *Dir) checkVersion() error {
 		return fmt.Errorf("the data directory %q is damaged: %s does not hold a version: %w; restore it from a backup", d.path, versionFile, err)
 	}
 	if found.Layout != dataLayout {
-		return fmt.Errorf("the data directory %q has layout %d, this server reads layout %d; run the version of the server that wrote it", d.path, found.Layout, dataLayout)
+		return fmt.Errorf("the data directory %q has layout %d, this server reads layout %d; run the version of the server that wrote it", d.path,
+			found.Layout, dataLayout)
 	}
 	return d.checkEtcdVersion(found.Etcd)
 }
@@ -110,13 +114,15 @@ func (d *Dir) checkVersion() error {
 func (d *Dir) checkEtcdVersion(found string) error {
 	wrote, err := utilversion.ParseGeneric(found)
 	if err != nil {
-		return fmt.Errorf("the data directory %q is damaged: %s names etcd version %q: %w; restore it from a backup", d.path, versionFile, found, err)
+		return fmt.Errorf("the data directory %q is damaged: %s names etcd version %q: %w; restore it from a backup", d.path, versionFile, found,
+			err)
 	}
 	ours := utilversion.MustParseGeneric(etcdMinor())
 	if wrote.Major() == ours.Major() && (wrote.Minor() == ours.Minor() || wrote.Minor()+1 == ours.Minor()) {
 		return nil
 	}
-	return fmt.Errorf("the data directory %q was written by etcd %s, this server embeds etcd %s and reads only that and the minor version before it; run the version of the server that wrote it, or one in between", d.path, found, etcdMinor())
+	return fmt.Errorf(
+		"the data directory %q was written by etcd %s, this server embeds etcd %s and reads only that and the minor version before it; run the version of the server that wrote it, or one in between", d.path, found, etcdMinor())
 }
 
 // writeVersion replaces the version file in one step, so that a crash leaves

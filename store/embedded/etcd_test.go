@@ -94,7 +94,8 @@ func TestUnusedRoomIsGivenBackAtTheNextStart(t *testing.T) {
 	})
 	useEtcd(t, path, func(client *clientv3.Client) {
 		if after := size(client); before < defragmentFrom*mib || after > 8*mib {
-			t.Errorf("size of the database: got %d MiB, and %d MiB after a restart, want at least %d and at most 8", before/mib, after/mib, defragmentFrom)
+			t.Errorf("size of the database: got %d MiB, and %d MiB after a restart, want at least %d and at most 8", before/mib, after/mib,
+				defragmentFrom)
 		}
 	})
 }

@@ -37,7 +37,8 @@ func (d *Dir) Restore(ctx context.Context, fill func(database string) error, che
 	return nil
 }
 
-func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error, check func(ctx context.Context, endpoint string) error) error {
+func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
+	check func(ctx context.Context, endpoint string) error) error {
 	database := filepath.Join(d.path, "member", "snap", "db")
 	if err := fill(database); err != nil {
 		return errors.Join(err, d.Close())
@@ -98,7 +99,8 @@ func forgetMembers(path string) error {
 		if meta == nil {
 			return errors.New("it is no database of etcd")
 		}
-		return errors.Join(meta.Delete(schema.MetaConsistentIndexKeyName), meta.Delete(schema.MetaTermKeyName), meta.Delete(schema.MetaConfStateName))
+		return errors.Join(meta.Delete(schema.MetaConsistentIndexKeyName), meta.Delete(schema.MetaTermKeyName),
+			meta.Delete(schema.MetaConfStateName))
 	})
 	return errors.Join(err, db.Close())
 }

@@ -28,7 +28,8 @@ func before() *utilversion.Version { return utilversion.MajorMinor(0, 0) }
 
 func TestVersionsAndTheFormatsThatTheyKnow(t *testing.T) {
 	if got := guard.FormatOf(utilversion.MustParse(version.Minor)); got != guard.StoreFormat {
-		t.Errorf("this version, %s: got format %d, want %d: a new format needs the version that knows it first", version.Minor, got, guard.StoreFormat)
+		t.Errorf("this version, %s: got format %d, want %d: a new format needs the version that knows it first", version.Minor, got,
+			guard.StoreFormat)
 	}
 	if got := guard.FormatOf(before()); got != 1 {
 		t.Errorf("version %s: got format %d, want 1", before(), got)
@@ -107,7 +108,8 @@ func TestWhatAnEmulatedVersionDoesNotHaveIsNotStored(t *testing.T) {
 	stored := storedKeys(t, guard.StoreOf(g).Client)
 
 	overridden := servertest.Web("db")
-	overridden.Spec.Overrides = []v1.MemberOverride{{Name: "large", Ordinals: []v1.OrdinalRange{{First: 0}}, Labels: map[string]string{"a": "b"}}}
+	overridden.Spec.Overrides = []v1.MemberOverride{
+		{Name: "large", Ordinals: []v1.OrdinalRange{{First: 0}}, Labels: map[string]string{"a": "b"}}}
 	withStatus := web.DeepCopy()
 	withStatus.Status.Ordinals = []v1.OrdinalRange{{First: 0}}
 	tries := map[string]struct {
@@ -123,7 +125,8 @@ func TestWhatAnEmulatedVersionDoesNotHaveIsNotStored(t *testing.T) {
 			return err
 		}},
 		"a patch": {"spec.updateStrategy.rollingUpdate.paused", func() error {
-			_, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`), metav1.PatchOptions{})
+			_, err := s.Sets().Patch(t.Context(), "web", types.MergePatchType,
+				[]byte(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`), metav1.PatchOptions{})
 			return err
 		}},
 		"an apply": {"spec.ordinals.reserved", func() error {
@@ -138,7 +141,8 @@ func TestWhatAnEmulatedVersionDoesNotHaveIsNotStored(t *testing.T) {
 	}
 	for name, c := range tries {
 		err := c.try()
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), c.field+": Forbidden: version 0.0 does not have it, which this server emulates") {
+		if !apierrors.IsInvalid(err) ||
+			!strings.Contains(err.Error(), c.field+": Forbidden: version 0.0 does not have it, which this server emulates") {
 			t.Errorf("%s: got %v, want that %s is refused", name, err, c.field)
 		}
 	}
@@ -170,13 +174,15 @@ func TestAStoreOfALaterVersionIsNotServedByOneThatEmulatesAnOlder(t *testing.T) 
 
 	emulated, _ := shared.start(t, host, emulating)
 	text := refusalOf(t, emulated)
-	for _, part := range []string{"is in format 2", "version 0.0, which this server emulates, knows formats up to 1", "Start this server without --emulated-version=statefulset=0.0"} {
+	for _, part := range []string{"is in format 2", "version 0.0, which this server emulates, knows formats up to 1",
+		"Start this server without --emulated-version=statefulset=0.0"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("refusal: got %q, want it to contain %q", text, part)
 		}
 	}
 	awaitServed(t, s)
-	if got, err := s.Sets().Get(t.Context(), "web", metav1.GetOptions{}); err != nil || !slices.Equal(got.Spec.Ordinals.Reserved, set.Spec.Ordinals.Reserved) {
+	if got, err := s.Sets().Get(t.Context(), "web", metav1.GetOptions{}); err != nil ||
+		!slices.Equal(got.Spec.Ordinals.Reserved, set.Spec.Ordinals.Reserved) {
 		t.Errorf("at the version that has written it: got %+v, %v, want the set as it was", got, err)
 	}
 }

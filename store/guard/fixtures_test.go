@@ -103,7 +103,8 @@ func (h *guardedHost) knowing(t *testing.T, known guard.Observation) {
 func (h *guardedHost) annotate(t *testing.T, accepted string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, guard.AcceptAnnotation, accepted)
-	if _, err := h.client.CoreV1().ConfigMaps(anchorNamespace).Patch(t.Context(), guard.AnchorName, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := h.client.CoreV1().ConfigMaps(anchorNamespace).Patch(t.Context(), guard.AnchorName, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("accepting: %v", err)
 	}
 }
@@ -131,7 +132,8 @@ func refusalOf(t *testing.T, s *servertest.Server) string {
 		return nil
 	})
 	rest := s.Clients.Discovery().RESTClient()
-	for _, path := range []string{"/apis", "/apis/apps.statefulset.dev", "/apis/apps.statefulset.dev/v1", "/apis/apps.statefulset.dev/v1/namespaces/default/statefulsets/none"} {
+	for _, path := range []string{"/apis", "/apis/apps.statefulset.dev", "/apis/apps.statefulset.dev/v1",
+		"/apis/apps.statefulset.dev/v1/namespaces/default/statefulsets/none"} {
 		if err := rest.Get().AbsPath(path).Do(t.Context()).Error(); !apierrors.IsServiceUnavailable(err) {
 			t.Errorf("GET %s: got %v, want 503", path, err)
 		}

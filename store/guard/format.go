@@ -41,14 +41,16 @@ type formatError struct {
 
 func (e formatError) Error() string {
 	if e.emulated != nil && e.needed <= storeFormat {
-		return fmt.Sprintf("Store %s is in format %d, and version %s, which this server emulates, knows formats up to %d: so nothing of group apps.statefulset.dev is served. "+
-			"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
-			"Start this server without --emulated-version=%s=%s; or restore a backup from before the store was written by a later version, as docs/backup.md says.",
+		return fmt.Sprintf(
+			"Store %s is in format %d, and version %s, which this server emulates, knows formats up to %d: so nothing of group apps.statefulset.dev is served. "+
+				"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
+				"Start this server without --emulated-version=%s=%s; or restore a backup from before the store was written by a later version, as docs/backup.md says.",
 			e.store, e.needed, e.emulated, e.known, ourversion.Component, e.emulated)
 	}
-	return fmt.Sprintf("Store %s is in format %d, and this server knows formats up to %d: it would drop what it does not know, so nothing of group apps.statefulset.dev is served. "+
-		"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
-		"Start the version of the server that has written the store, or a later one; or restore a backup from before it, as docs/backup.md says.",
+	return fmt.Sprintf(
+		"Store %s is in format %d, and this server knows formats up to %d: it would drop what it does not know, so nothing of group apps.statefulset.dev is served. "+
+			"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
+			"Start the version of the server that has written the store, or a later one; or restore a backup from before it, as docs/backup.md says.",
 		e.store, e.needed, e.known)
 }
 

@@ -56,7 +56,8 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	host.tune = func(g *guard.Guard) { guard.Watching(g, func() { read.Store(true) }) }
 	s := servertest.StartUnready(t, choose, configure)
 	text := refusalOf(t, s)
-	for _, part := range []string{fmt.Sprintf("is in format %d", guard.StoreFormat+1), fmt.Sprintf("knows formats up to %d", guard.StoreFormat), "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
+	for _, part := range []string{fmt.Sprintf("is in format %d", guard.StoreFormat+1), fmt.Sprintf("knows formats up to %d",
+		guard.StoreFormat), "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("refusal: got %q, want it to contain %q", text, part)
 		}
@@ -184,7 +185,8 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading the record: %v", err)
 	}
-	content, _ := json.Marshal(guard.Record{Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: guard.StoreFormat + 1})
+	content, _ := json.Marshal(guard.Record{
+		Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: guard.StoreFormat + 1})
 	if _, err := guard.StoreOf(older).Client.Put(t.Context(), guard.StoreOf(older).Key, string(content)); err != nil {
 		t.Fatalf("raising: %v", err)
 	}

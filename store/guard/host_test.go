@@ -100,9 +100,10 @@ func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
 		"a pod that the set does not control": {forge: change(func(pod *metav1.PartialObjectMetadata) {
 			pod.OwnerReferences[0].Controller = nil
 		})},
-		"a pod without the label of a member": {forge: change(func(pod *metav1.PartialObjectMetadata) { delete(pod.Labels, appsv1.StatefulSetPodNameLabel) })},
-		"a pod of an owner of another name":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Name = "db" })},
-		"a pod of an owner of another kind":   {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Kind = "Other" })},
+		"a pod without the label of a member": {
+			forge: change(func(pod *metav1.PartialObjectMetadata) { delete(pod.Labels, appsv1.StatefulSetPodNameLabel) })},
+		"a pod of an owner of another name": {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Name = "db" })},
+		"a pod of an owner of another kind": {forge: change(func(pod *metav1.PartialObjectMetadata) { pod.OwnerReferences[0].Kind = "Other" })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +149,8 @@ func TestAnIdleServerHardlyAsksTheHost(t *testing.T) {
 	}
 	allowed := int(time.Since(begun)/guard.RecheckInterval) + 1
 	if got := len(host.client.Actions()) - before; got > allowed {
-		t.Errorf("requests to the host in %s without a write, %d rounds: got %d, want at most %d", time.Since(begun).Round(time.Second), rounds, got, allowed)
+		t.Errorf("requests to the host in %s without a write, %d rounds: got %d, want at most %d", time.Since(begun).Round(time.Second), rounds,
+			got, allowed)
 	}
 }
 

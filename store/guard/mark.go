@@ -141,7 +141,8 @@ func (g *Guard) reaches(ctx context.Context, resourceVersion string) error {
 		return err
 	}
 	if reached := g.hasReached(); version > reached {
-		return apierrors.NewResourceExpired(fmt.Sprintf("resource version %d is not one of this store, which has come to %d: list again", version, reached))
+		return apierrors.NewResourceExpired(
+			fmt.Sprintf("resource version %d is not one of this store, which has come to %d: list again", version, reached))
 	}
 	return nil
 }

@@ -114,7 +114,8 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 	}
 	seen := observation{Marked: answer.Kvs[0].ModRevision, revision: answer.Header.Revision}
 	if err := json.Unmarshal(answer.Kvs[0].Value, &seen.record); err != nil || seen.Store == "" || seen.Mark == "" {
-		return observation{}, nil, fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.Key, answer.Kvs[0].Value)
+		return observation{}, nil,
+			fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.Key, answer.Kvs[0].Value)
 	}
 	if seen.NeededFormat() > s.format {
 		return observation{}, nil, formatError{store: seen.Store, needed: seen.NeededFormat(), known: s.format, emulated: s.emulated}

@@ -49,14 +49,18 @@ func (r *refusal) found() string {
 	here := fmt.Sprintf("store %s, marked last at revision %d, with %s", r.seen.Store, r.seen.Marked, count(r.stored, "set"))
 	switch {
 	case r.noted.Blank():
-		return fmt.Sprintf("Found: %s; the cluster has no note of any store. If there never was a set here, somebody has made objects that look like members; the log names some.", here)
+		return fmt.Sprintf(
+			"Found: %s; the cluster has no note of any store. If there never was a set here, somebody has made objects that look like members; the log names some.", here)
 	case r.noted.store != r.seen.Store:
 		return fmt.Sprintf("Found: %s; the cluster knows store %s, which had come to revision %d.", here, r.noted.store, r.noted.Revision)
 	case r.seen.Marked < r.noted.Revision:
-		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows that it had come to revision %d.", here, r.noted.Revision)
+		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows that it had come to revision %d.", here,
+			r.noted.Revision)
 	}
-	return fmt.Sprintf("Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d. "+
-		"It may also be the right store, if the cluster was restored to an earlier state or its note was edited: then accept it.", here, r.noted.Revision)
+	return fmt.Sprintf(
+		"Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d. "+
+			"It may also be the right store, if the cluster was restored to an earlier state or its note was edited: then accept it.", here,
+		r.noted.Revision)
 }
 
 // atStake says what would be deleted.
@@ -71,15 +75,18 @@ func (r *refusal) atStake() string {
 
 func (r *refusal) restore() string {
 	if r.advice.DataDir == "" {
-		return fmt.Sprintf("(1) Put the right store back: let --etcd-servers (now %s) lead to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
+		return fmt.Sprintf(
+			"(1) Put the right store back: let --etcd-servers (now %s) lead to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
 			strings.Join(r.advice.Etcd, ","))
 	}
-	return fmt.Sprintf("(1) Put the right store back: stop this server, and start it with the --data-dir that it had before (now %s), or with one made from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
+	return fmt.Sprintf(
+		"(1) Put the right store back: stop this server, and start it with the --data-dir that it had before (now %s), or with one made from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
 		r.advice.DataDir)
 }
 
 func (r *refusal) rebuild() string {
-	return fmt.Sprintf("(2) Make the missing sets again from what the cluster still has: stop this server, look at what `statefulset-apiserver store rebuild %s --dry-run` prints, and run it without --dry-run.", r.advice.flags())
+	return fmt.Sprintf(
+		"(2) Make the missing sets again from what the cluster still has: stop this server, look at what `statefulset-apiserver store rebuild %s --dry-run` prints, and run it without --dry-run.", r.advice.flags())
 }
 
 func (r *refusal) accept() string {
@@ -87,7 +94,8 @@ func (r *refusal) accept() string {
 	if len(r.missing) > 0 {
 		cost = "the deletion of the " + objectsBelonging(r.missing)
 	}
-	return fmt.Sprintf("(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then goes on by itself.",
+	return fmt.Sprintf(
+		"(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then goes on by itself.",
 		cost, r.advice.Namespace, AnchorName, acceptAnnotation, r.seen.Name())
 }
 
@@ -144,7 +152,8 @@ func objectsBelonging(owners []dependents.Owner) string {
 			total[resource] += n
 		}
 	}
-	return fmt.Sprintf("%s, %s and %s", count(total[dependents.Pods], "pod"), count(total[dependents.Claims], "claim"), count(total[dependents.Revisions], "revision"))
+	return fmt.Sprintf("%s, %s and %s", count(total[dependents.Pods], "pod"), count(total[dependents.Claims], "claim"),
+		count(total[dependents.Revisions], "revision"))
 }
 
 func count(n int, what string) string {

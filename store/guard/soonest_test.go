@@ -25,12 +25,16 @@ func TestAnotherMemberIsAskedIfOneTakesLong(t *testing.T) {
 		after   time.Duration
 		asked   int32
 	}{
-		"the first answers soon, and nobody else is asked": {members: []member{{takes: time.Millisecond}, {}}, want: 0, after: time.Millisecond, asked: 1},
-		"the first is cut off, and the second answers":     {members: []member{{takes: 7 * time.Second, err: refused}, {takes: time.Millisecond}}, want: 1, after: 501 * time.Millisecond, asked: 2},
+		"the first answers soon, and nobody else is asked": {
+			members: []member{{takes: time.Millisecond}, {}}, want: 0, after: time.Millisecond, asked: 1},
+		"the first is cut off, and the second answers": {
+			members: []member{{takes: 7 * time.Second, err: refused}, {takes: time.Millisecond}}, want: 1, after: 501 * time.Millisecond, asked: 2},
 		"two are cut off": {members: []member{{takes: time.Hour}, {takes: time.Hour}, {}}, want: 2, after: time.Second, asked: 3},
-		"the first is slow, and not as slow as the second":      {members: []member{{takes: 600 * time.Millisecond}, {takes: time.Second}}, want: 0, after: 600 * time.Millisecond, asked: 2},
-		"an answer that it cannot be told is an answer":         {members: []member{{err: refused}, {}}, want: 0, err: refused, asked: 1},
-		"there is one member only, which is asked no two times": {members: []member{{takes: 7 * time.Second}}, want: 0, after: 7 * time.Second, asked: 1},
+		"the first is slow, and not as slow as the second": {
+			members: []member{{takes: 600 * time.Millisecond}, {takes: time.Second}}, want: 0, after: 600 * time.Millisecond, asked: 2},
+		"an answer that it cannot be told is an answer": {members: []member{{err: refused}, {}}, want: 0, err: refused, asked: 1},
+		"there is one member only, which is asked no two times": {
+			members: []member{{takes: 7 * time.Second}}, want: 0, after: 7 * time.Second, asked: 1},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -48,7 +48,8 @@ func (p provenOptions) GetRESTOptions(resource schema.GroupResource, example run
 }
 
 func (p provenOptions) open(config *storagebackend.ConfigForResource, resourcePrefix string, keyFunc func(runtime.Object) (string, error),
-	newFunc, newListFunc func() runtime.Object, attributes storage.AttrFunc, triggers storage.IndexerFuncs, indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+	newFunc, newListFunc func() runtime.Object, attributes storage.AttrFunc, triggers storage.IndexerFuncs,
+	indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
 	raw, destroy, err := generic.NewRawStorage(config, newFunc, newListFunc, resourcePrefix)
 	if err != nil {
 		return nil, destroy, err

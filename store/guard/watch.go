@@ -144,7 +144,8 @@ func (w *provenWatch) question(batch []watch.Event) (question, error) {
 		if err != nil {
 			return question{}, fmt.Errorf("finding the key of an object: %w", err)
 		}
-		asked.claims = append(asked.claims, claim{key: w.storage.etcdKey(key), at: version, version: version, absent: event.Type == watch.Deleted})
+		asked.claims = append(asked.claims,
+			claim{key: w.storage.etcdKey(key), at: version, version: version, absent: event.Type == watch.Deleted})
 	}
 	return asked, nil
 }

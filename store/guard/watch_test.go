@@ -107,7 +107,8 @@ func (w *witness) open(ctx context.Context, t *testing.T) {
 }
 
 func watchList() metav1.ListOptions {
-	return metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	return metav1.ListOptions{
+		SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 }
 
 // ask reads until the server refuses.
@@ -168,7 +169,8 @@ func storedWeb(t *testing.T, s *servertest.Server, g *guard.Guard) (set *v1.Stat
 		all, _ := guard.StoreOf(g).Client.Get(t.Context(), backend.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		t.Fatalf("reading key %q: got %v, %v, want one; there are %v", key, found, err, all)
 	}
-	if err := s.Sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
+	if err := s.Sets().Delete(t.Context(), "web",
+		metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
 		t.Fatalf("deleting: %v", err)
 	}
 	return s.Create(t, servertest.Web("web")), key, found.Kvs[0].Value
@@ -184,10 +186,12 @@ func TestNothingFromAStoreThatWasExchangedReachesAWatch(t *testing.T) {
 	}
 	for name, exchange := range map[string]func(seen guard.Observation, recordKey, key string, older []byte) []clientv3.Op{
 		"for one without the set": func(seen guard.Observation, recordKey, key string, _ []byte) []clientv3.Op {
-			return []clientv3.Op{clientv3.OpDelete(key), clientv3.OpPut(recordKey, otherRecord(seen, func(r *guard.Record) { r.Store, r.Mark, r.Before = "other", "m", "" }))}
+			return []clientv3.Op{clientv3.OpDelete(key),
+				clientv3.OpPut(recordKey, otherRecord(seen, func(r *guard.Record) { r.Store, r.Mark, r.Before = "other", "m", "" }))}
 		},
 		"for one with another set of the name": func(seen guard.Observation, recordKey, key string, older []byte) []clientv3.Op {
-			return []clientv3.Op{clientv3.OpPut(key, string(older)), clientv3.OpPut(recordKey, otherRecord(seen, func(r *guard.Record) { r.Mark, r.Before, r.History = "older", "oldest", "older" }))}
+			return []clientv3.Op{clientv3.OpPut(key, string(older)),
+				clientv3.OpPut(recordKey, otherRecord(seen, func(r *guard.Record) { r.Mark, r.Before, r.History = "older", "oldest", "older" }))}
 		},
 		"for an empty one": func(_ guard.Observation, recordKey, key string, _ []byte) []clientv3.Op {
 			return []clientv3.Op{clientv3.OpDelete(key), clientv3.OpDelete(recordKey)}
@@ -252,7 +256,8 @@ func TestAWatchSeesWhatHappensInTheRightStore(t *testing.T) {
 				t.Fatalf("updating: %v", err)
 			}
 		}
-		if err := s.Sets().Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
+		if err := s.Sets().Delete(t.Context(), "web",
+			metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}); err != nil {
 			t.Fatalf("deleting: %v", err)
 		}
 		for {

@@ -36,7 +36,8 @@ func New(purpose string, now time.Time, lifetime time.Duration) (Authority, erro
 	if err != nil {
 		return Authority{}, err
 	}
-	template.Subject.CommonName = fmt.Sprintf("%s@%s-%s", purpose, now.UTC().Format("20060102150405"), hex.EncodeToString(template.SerialNumber.FillBytes(make([]byte, 16))[13:]))
+	template.Subject.CommonName = fmt.Sprintf("%s@%s-%s", purpose, now.UTC().Format("20060102150405"),
+		hex.EncodeToString(template.SerialNumber.FillBytes(make([]byte, 16))[13:]))
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
 	key, err := newKey()

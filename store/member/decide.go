@@ -76,8 +76,11 @@ func diskOfAnother(s situation) (decision, bool) {
 }
 
 func diskOfAnotherStore(s situation) (decision, bool) {
-	return decision{step: wait, why: fmt.Sprintf("the disk is one of store %s, and the cluster knows store %s. If that was restored, this disk is of no use any more: %s",
-		s.disk.Cluster, s.cluster, s.advice.empty(s.name))}, s.disk.used && s.disk.Cluster != "" && s.cluster != "" && s.disk.Cluster != s.cluster
+	return decision{step: wait,
+			why: fmt.Sprintf(
+				"the disk is one of store %s, and the cluster knows store %s. If that was restored, this disk is of no use any more: %s",
+				s.disk.Cluster, s.cluster, s.advice.empty(s.name))},
+		s.disk.used && s.disk.Cluster != "" && s.cluster != "" && s.disk.Cluster != s.cluster
 }
 
 func ownDisk(s situation) (decision, bool) {
@@ -89,9 +92,12 @@ func restoredDisk(s situation) (decision, bool) {
 	case !s.disk.isRestored():
 		return decision{}, false
 	case s.ordinal != 0:
-		return decision{step: wait, why: "a backup was restored here; it belongs on the disk of the member with ordinal 0, the others begin empty: " + s.advice.empty(s.name)}, true
+		return decision{
+			step: wait, why: "a backup was restored here; it belongs on the disk of the member with ordinal 0, the others begin empty: " +
+				s.advice.empty(s.name)}, true
 	case len(s.peers.listed) > 0:
-		return decision{step: wait, why: "a backup was restored here, and the other members have a store that works. To join them: " + s.advice.empty(s.name)}, true
+		return decision{step: wait,
+			why: "a backup was restored here, and the other members have a store that works. To join them: " + s.advice.empty(s.name)}, true
 	}
 	return decision{step: adopt}, true
 }
@@ -125,7 +131,9 @@ func notBegun(s situation) (decision, bool) {
 }
 
 func neverBegun(s situation) (decision, bool) {
-	return decision{step: wait, why: "the disk is empty, the cluster knows a store that these members have not begun, and its sets would be missing here. " + s.advice.lost(s.name)},
+	return decision{
+			step: wait, why: "the disk is empty, the cluster knows a store that these members have not begun, and its sets would be missing here. " +
+				s.advice.lost(s.name)},
 		s.cluster == "" && s.noted
 }
 
@@ -137,13 +145,15 @@ type advice struct {
 // empty is how a member gets an empty disk, if it is a pod.
 func (a advice) empty(name string) string {
 	return fmt.Sprintf("`kubectl --namespace=%[1]s annotate persistentvolumeclaim data-%[2]s apps.statefulset.dev/allow-delete=yes`, "+
-		"`kubectl --namespace=%[1]s delete persistentvolumeclaim data-%[2]s --wait=false` and `kubectl --namespace=%[1]s delete pod %[2]s`", a.namespace, name)
+		"`kubectl --namespace=%[1]s delete persistentvolumeclaim data-%[2]s --wait=false` and `kubectl --namespace=%[1]s delete pod %[2]s`",
+		a.namespace, name)
 }
 
 // lost is what to do if disks do not come back.
 func (a advice) lost(name string) string {
 	first := a.prefix + "-0"
-	text := fmt.Sprintf("If their disks are lost, restore a backup: `kubectl --namespace=%s exec --stdin %s -- /statefulset-apiserver store restore --from=- --data-dir=%s < BACKUP`", a.namespace, first, a.dataDir)
+	text := fmt.Sprintf(
+		"If their disks are lost, restore a backup: `kubectl --namespace=%s exec --stdin %s -- /statefulset-apiserver store restore --from=- --data-dir=%s < BACKUP`", a.namespace, first, a.dataDir)
 	if name != first {
 		return text + ", while " + first + " has an empty disk, too"
 	}

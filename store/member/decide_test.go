@@ -13,7 +13,8 @@ import (
 // seen is a situation of a member with an empty disk and no others, changed.
 func seen(ordinal int, changes ...func(*situation)) situation {
 	m := testMembers()
-	s := situation{name: m.name(ordinal), ordinal: ordinal, peerURL: m.peerURL(ordinal), advice: advice{namespace: "system", prefix: m.prefix, dataDir: "/data"}}
+	s := situation{name: m.name(ordinal), ordinal: ordinal, peerURL: m.peerURL(ordinal),
+		advice: advice{namespace: "system", prefix: m.prefix, dataDir: "/data"}}
 	for _, change := range changes {
 		change(&s)
 	}
@@ -63,32 +64,44 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 		want step
 		why  string
 	}{
-		"the first member of all begins":                                     {s: seen(0), want: begin},
-		"another one waits for it":                                           {s: seen(1), want: wait, why: "has not begun"},
-		"nobody begins while somebody answers":                               {s: seen(0, answering(1)), want: wait, why: "no majority"},
-		"nobody begins on an empty disk when the store was begun":            {s: seen(0, begun("a")), want: wait, why: "restore a backup"},
-		"nobody begins when servers have noted a store":                      {s: seen(0, noted), want: wait, why: "restore a backup"},
-		"one that was interrupted before the host knew begins again":         {s: seen(0, diskOf("etcd-0", beginning, false)), want: begin},
-		"one that was interrupted after the host knew begins again":          {s: seen(0, diskOf("etcd-0", beginning, false), begun("a")), want: begin},
-		"one that was slower than another does not begin":                    {s: seen(0, diskOf("etcd-0", beginning, false), begun("b")), want: wait, why: "no majority"},
-		"one that was interrupted, while servers have noted a store":         {s: seen(0, diskOf("etcd-0", beginning, false), noted), want: wait, why: "restore a backup"},
-		"a member with its disk starts, whatever the others say":             {s: seen(1, diskOf("etcd-1", taken, true), begun("a"), listing("v v")), want: start},
-		"a member with its disk starts alone":                                {s: seen(1, diskOf("etcd-1", taken, true), begun("a")), want: start},
-		"a member with its disk starts, although the host has forgotten":     {s: seen(1, diskOf("etcd-1", taken, true), noted), want: start},
-		"a member with the disk of another one waits":                        {s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk is that of etcd-2"},
-		"a member with the disk of another store waits":                      {s: seen(1, diskOf("etcd-1", taken, true), begun("b"), listing("v v")), want: wait, why: "store a"},
-		"a disk that another process uses is left alone":                     {s: seen(0, func(s *situation) { s.disk.busy = true }), want: wait, why: "another process"},
-		"an empty disk, and the majority does not know us":                   {s: seen(1, begun("a"), listing("v v")), want: add},
-		"an empty disk, and the majority has added us":                       {s: seen(1, begun("a"), listing("v-v")), want: join},
-		"an empty disk, and the majority knows us with a vote":               {s: seen(1, begun("a"), listing("vvv")), want: replace},
-		"an empty disk, and the majority knows us as one that has come":      {s: seen(1, begun("a"), listing("vlv")), want: replace},
-		"an empty disk of the first, and the majority knows it":              {s: seen(0, begun("a"), noted, listing("vvv")), want: replace},
-		"a disk on which joining was interrupted before etcd ran":            {s: seen(1, diskOf("etcd-1", joining, false), begun("a"), listing("v-v")), want: join},
-		"a disk on which joining was interrupted after etcd ran":             {s: seen(1, diskOf("etcd-1", joining, true), begun("a"), listing("vlv")), want: start},
-		"an empty disk without a majority":                                   {s: seen(1, begun("a"), answering(1)), want: wait, why: "no majority"},
-		"a backup on the disk of the first, and nobody has a store":          {s: seen(0, restored, noted), want: adopt},
-		"a backup on the disk of the first, and the others lost theirs":      {s: seen(0, restored, noted, begun("a")), want: adopt},
-		"a backup on the disk of the first, and the others have a majority":  {s: seen(0, restored, noted, begun("a"), listing(" vv")), want: wait, why: "have a store that works"},
+		"the first member of all begins":                             {s: seen(0), want: begin},
+		"another one waits for it":                                   {s: seen(1), want: wait, why: "has not begun"},
+		"nobody begins while somebody answers":                       {s: seen(0, answering(1)), want: wait, why: "no majority"},
+		"nobody begins on an empty disk when the store was begun":    {s: seen(0, begun("a")), want: wait, why: "restore a backup"},
+		"nobody begins when servers have noted a store":              {s: seen(0, noted), want: wait, why: "restore a backup"},
+		"one that was interrupted before the host knew begins again": {s: seen(0, diskOf("etcd-0", beginning, false)), want: begin},
+		"one that was interrupted after the host knew begins again": {
+			s: seen(0, diskOf("etcd-0", beginning, false), begun("a")), want: begin},
+		"one that was slower than another does not begin": {
+			s: seen(0, diskOf("etcd-0", beginning, false), begun("b")), want: wait, why: "no majority"},
+		"one that was interrupted, while servers have noted a store": {
+			s: seen(0, diskOf("etcd-0", beginning, false), noted), want: wait, why: "restore a backup"},
+		"a member with its disk starts, whatever the others say": {
+			s: seen(1, diskOf("etcd-1", taken, true), begun("a"), listing("v v")), want: start},
+		"a member with its disk starts alone": {
+			s: seen(1, diskOf("etcd-1", taken, true), begun("a")), want: start},
+		"a member with its disk starts, although the host has forgotten": {s: seen(1, diskOf("etcd-1", taken, true), noted), want: start},
+		"a member with the disk of another one waits": {
+			s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk is that of etcd-2"},
+		"a member with the disk of another store waits": {
+			s: seen(1, diskOf("etcd-1", taken, true), begun("b"), listing("v v")), want: wait, why: "store a"},
+		"a disk that another process uses is left alone": {
+			s: seen(0, func(s *situation) { s.disk.busy = true }), want: wait, why: "another process"},
+		"an empty disk, and the majority does not know us":              {s: seen(1, begun("a"), listing("v v")), want: add},
+		"an empty disk, and the majority has added us":                  {s: seen(1, begun("a"), listing("v-v")), want: join},
+		"an empty disk, and the majority knows us with a vote":          {s: seen(1, begun("a"), listing("vvv")), want: replace},
+		"an empty disk, and the majority knows us as one that has come": {s: seen(1, begun("a"), listing("vlv")), want: replace},
+		"an empty disk of the first, and the majority knows it":         {s: seen(0, begun("a"), noted, listing("vvv")), want: replace},
+		"a disk on which joining was interrupted before etcd ran": {
+			s: seen(1, diskOf("etcd-1", joining, false), begun("a"), listing("v-v")), want: join},
+		"a disk on which joining was interrupted after etcd ran": {
+			s: seen(1, diskOf("etcd-1", joining, true), begun("a"), listing("vlv")), want: start},
+		"an empty disk without a majority": {
+			s: seen(1, begun("a"), answering(1)), want: wait, why: "no majority"},
+		"a backup on the disk of the first, and nobody has a store":     {s: seen(0, restored, noted), want: adopt},
+		"a backup on the disk of the first, and the others lost theirs": {s: seen(0, restored, noted, begun("a")), want: adopt},
+		"a backup on the disk of the first, and the others have a majority": {
+			s: seen(0, restored, noted, begun("a"), listing(" vv")), want: wait, why: "have a store that works"},
 		"a backup on the disk of another one":                                {s: seen(1, restored, noted), want: wait, why: "ordinal 0"},
 		"an empty disk beside one that was restored, and knows of one alone": {s: seen(1, begun("b"), noted, listing("v")), want: add},
 	} {
@@ -127,16 +140,17 @@ func TestOptionsNameTheFlag(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"the defaults":                {func(*Options) {}, ""},
-		"a name without ordinal":      {func(o *Options) { o.Name = "etcd" }, `--name: "etcd" does not end with - and an ordinal`},
-		"an ordinal with a zero":      {func(o *Options) { o.Name = "etcd-01" }, `--name: "etcd-01"`},
-		"an ordinal beyond the last":  {func(o *Options) { o.Name = "etcd-3" }, `--name is "etcd-3" and --members is 3: ordinals are 0 to 2`},
-		"an even number of members":   {func(o *Options) { o.Members = 2 }, "--members is 2, must be 1, 3, 5 or 7"},
-		"the same host for everybody": {func(o *Options) { o.Host = "localhost" }, `--member-host is "localhost", which is the same for all members`},
-		"no data directory":           {func(o *Options) { o.DataDir = "" }, `--data-dir is ""`},
-		"a port that is none":         {func(o *Options) { o.PeerPort = 70000 }, "--peer-port is 70000"},
-		"a prefix of all keys":        {func(o *Options) { o.Prefix = "/" }, `--etcd-prefix is "/"`},
-		"a namespace that is none":    {func(o *Options) { o.Namespace = "A" }, `--store-note-namespace is "A"`},
+		"the defaults":               {func(*Options) {}, ""},
+		"a name without ordinal":     {func(o *Options) { o.Name = "etcd" }, `--name: "etcd" does not end with - and an ordinal`},
+		"an ordinal with a zero":     {func(o *Options) { o.Name = "etcd-01" }, `--name: "etcd-01"`},
+		"an ordinal beyond the last": {func(o *Options) { o.Name = "etcd-3" }, `--name is "etcd-3" and --members is 3: ordinals are 0 to 2`},
+		"an even number of members":  {func(o *Options) { o.Members = 2 }, "--members is 2, must be 1, 3, 5 or 7"},
+		"the same host for everybody": {
+			func(o *Options) { o.Host = "localhost" }, `--member-host is "localhost", which is the same for all members`},
+		"no data directory":        {func(o *Options) { o.DataDir = "" }, `--data-dir is ""`},
+		"a port that is none":      {func(o *Options) { o.PeerPort = 70000 }, "--peer-port is 70000"},
+		"a prefix of all keys":     {func(o *Options) { o.Prefix = "/" }, `--etcd-prefix is "/"`},
+		"a namespace that is none": {func(o *Options) { o.Namespace = "A" }, `--store-note-namespace is "A"`},
 	} {
 		o := NewOptions()
 		o.Name = "etcd-0"

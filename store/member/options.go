@@ -61,7 +61,8 @@ func NewOptions() *Options {
 
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Name, "name", o.Name, "Name of this member, which ends with - and its ordinal. By default that of the machine, which in a pod is the pod's.")
+	flags.StringVar(&o.Name, "name", o.Name,
+		"Name of this member, which ends with - and its ordinal. By default that of the machine, which in a pod is the pod's.")
 	flags.IntVar(&o.Members, "members", o.Members, "How many members the store has, an odd number.")
 	flags.StringVar(&o.Host, "member-host", o.Host, "Name or address of each member. {name} stands for its name, {ordinal} for its ordinal.")
 	flags.StringVar(&o.Listen, "listen-address", o.Listen, "Address that this member listens on.")
@@ -69,10 +70,12 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.PeerPort, "peer-port", o.PeerPort, "Port for other members, of all members.")
 	flags.IntVar(&o.HealthPort, "health-port", o.HealthPort, "Port of /livez and /readyz, which are served without TLS.")
 	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "Directory of this member's data.")
-	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir, "Directory for the certificates of this member, which it signs itself. Only its user may read it.")
+	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
+		"Directory for the certificates of this member, which it signs itself. Only its user may read it.")
 	flags.StringVar(&o.Prefix, "etcd-prefix", o.Prefix, "Prefix of the keys of servers, as they are given it. They may use no other keys.")
 	flags.StringVar(&o.Namespace, "store-note-namespace", o.Namespace, "Namespace of the host cluster that holds what it knows of the store.")
-	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
+		"Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
 }
 
 // Validate says what is wrong with the values, naming the flags.

@@ -26,7 +26,8 @@ func (o *Options) serve(ctx context.Context, cluster members, self int, secrets 
 	names, addresses := cluster.hosts(self)
 	request := issuer.Request{Name: cluster.name(self), Hosts: names, IPs: addresses, Client: true, Lifetime: certificates.DefaultLifetime}
 	s := serving{rights: rights.Rights{Members: cluster.names(), Server: certificates.ServerName, Prefix: o.Prefix}}
-	for authority, info := range map[certificates.Authority]*transport.TLSInfo{certificates.Peers: &s.peers, certificates.Clients: &s.clients} {
+	infos := map[certificates.Authority]*transport.TLSInfo{certificates.Peers: &s.peers, certificates.Clients: &s.clients}
+	for authority, info := range infos {
 		files, err := certificates.Sign(ctx, filepath.Join(o.TLSDir, string(authority)), authority, request, secrets, o.Namespace)
 		if err != nil {
 			return serving{}, err

@@ -86,7 +86,8 @@ func (m *member) sameAs(ctx context.Context, etcd *embedded.Etcd, through string
 			return fmt.Errorf("comparing with %s at revision %d: %w", through, revision, err)
 		}
 		if theirs.Header.Revision < revision || theirs.Hash != hash {
-			return fmt.Errorf("at revision %d, %s has hash %x, and this member has %x: it does not vote before they are the same", revision, through, theirs.Hash, hash)
+			return fmt.Errorf("at revision %d, %s has hash %x, and this member has %x: it does not vote before they are the same", revision, through,
+				theirs.Hash, hash)
 		}
 		return nil
 	})

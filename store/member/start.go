@@ -59,7 +59,8 @@ func (m *member) look(ctx context.Context) (*embedded.Etcd, error) {
 	}
 	d := decide(s)
 	if d.step != wait {
-		klog.FromContext(ctx).V(2).Info("Decided", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered", s.peers.answered, "listed", len(s.peers.listed))
+		klog.FromContext(ctx).V(2).Info("Decided", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered",
+			s.peers.answered, "listed", len(s.peers.listed))
 	}
 	switch d.step {
 	case wait:

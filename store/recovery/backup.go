@@ -56,7 +56,8 @@ func backup(ctx context.Context, o *backend.Options, file string, keys signature
 	if len(keys) > 0 {
 		by = fmt.Sprintf("signed with key %q", keys[0].Name)
 	}
-	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes, %s\n", found.Store, found.Revision, found.Format, size, by)
+	_, err = fmt.Fprintf(messages, "backed up store %s at revision %d or later, format %d, %d bytes, %s\n", found.Store, found.Revision,
+		found.Format, size, by)
 	return err
 }
 

@@ -143,17 +143,20 @@ func TestABackupOverwritesNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up over a file: got %v, want an error", err)
 	}
 	good := filepath.Join(t.TempDir(), "backup")
 	if err := Backup(context.WithoutCancel(t.Context()), storeOptions(from), good, nil, io.Discard, io.Discard); err != nil {
 		t.Fatalf("backing up: %v", err)
 	}
-	if err := Restore(t.Context(), storeOptions(from), good, unauthenticated, nil, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := Restore(t.Context(), storeOptions(from), good, unauthenticated, nil, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("restoring over a store: got %v, want an error", err)
 	}
-	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "holds no store") {
+	if err := Backup(t.Context(), storeOptions(t.TempDir()), good+"2", nil, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "holds no store") {
 		t.Errorf("backing up an empty directory: got %v, want an error", err)
 	}
 }
@@ -191,7 +194,8 @@ func TestABackupFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), file+"2"); err != nil {
 		t.Fatalf("preparing: %v", err)
 	}
-	if err := Backup(t.Context(), storeOptions(from), file+"2", nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if err := Backup(t.Context(), storeOptions(from), file+"2", nil, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "exists already") {
 		t.Errorf("backing up to a link: got %v, want an error", err)
 	}
 }
@@ -214,7 +218,8 @@ func TestABackupOfALaterFormatIsNotRestored(t *testing.T) {
 	file, to = file+"2", to+"2"
 	var messages bytes.Buffer
 	// A backup only copies.
-	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, &messages); err != nil || !strings.Contains(messages.String(), "format 99") {
+	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, &messages); err != nil ||
+		!strings.Contains(messages.String(), "format 99") {
 		t.Errorf("backing up a store of format 99: got %v, %q, want the format in the message", err, &messages)
 	}
 	err := Restore(t.Context(), storeOptions(to), file, unauthenticated, nil, io.Discard)

@@ -31,7 +31,8 @@ func (r leftovers) objectTemplates(rebuilt *rebuiltSet) error {
 		}
 		slices.Sort(given)
 		if given = slices.Compact(given); len(given) > 0 {
-			rebuilt.guess("spec.objectTemplates are lost, and member %s was given what they made: %s; apply the set's manifest before the set is not held any more, or a member that is created again lacks that", pod.Name, strings.Join(given, ", "))
+			rebuilt.guess(
+				"spec.objectTemplates are lost, and member %s was given what they made: %s; apply the set's manifest before the set is not held any more, or a member that is created again lacks that", pod.Name, strings.Join(given, ", "))
 			return nil
 		}
 	}

@@ -201,7 +201,8 @@ func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 	}
 	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", countSets(len(r.rebuilt)), v1.HoldAnnotation)
 	if !all {
-		done += fmt.Sprintf("; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints", countSets(len(r.skipped)))
+		done += fmt.Sprintf("; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints",
+			countSets(len(r.skipped)))
 	} else {
 		done += "; start the server"
 	}

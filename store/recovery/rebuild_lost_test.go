@@ -53,8 +53,10 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 			if lost := strings.Contains(told, "spec.objectTemplates are lost"); lost != (test.want != "") || !strings.Contains(told, test.want) {
 				t.Errorf("guesses: got %v, want %q", rebuilt.guesses, test.want)
 			}
-			if !strings.Contains(told, "spec.objectTemplates are none") || rebuilt.set.Spec.ObjectTemplates != nil || rebuilt.set.Status.ObjectTemplates != nil {
-				t.Errorf("got the templates %v, the status %v and the guesses %v, want none, and that to be said", rebuilt.set.Spec.ObjectTemplates, rebuilt.set.Status.ObjectTemplates, rebuilt.guesses)
+			if !strings.Contains(told, "spec.objectTemplates are none") || rebuilt.set.Spec.ObjectTemplates != nil ||
+				rebuilt.set.Status.ObjectTemplates != nil {
+				t.Errorf("got the templates %v, the status %v and the guesses %v, want none, and that to be said", rebuilt.set.Spec.ObjectTemplates,
+					rebuilt.set.Status.ObjectTemplates, rebuilt.guesses)
 			}
 		})
 	}

@@ -112,7 +112,8 @@ func TestASetIsRebuiltFromWhatIsLeft(t *testing.T) {
 				t.Errorf("annotations: got %v, want the set to be held", got.Annotations)
 			}
 			delete(got.Annotations, v1.HoldAnnotation)
-			if got.UID != set.UID || got.Name != set.Name || got.Namespace != set.Namespace || !equality.Semantic.DeepEqual(got.Annotations, set.Annotations) {
+			if got.UID != set.UID || got.Name != set.Name || got.Namespace != set.Namespace ||
+				!equality.Semantic.DeepEqual(got.Annotations, set.Annotations) {
 				t.Errorf("metadata: got %+v, want that of %+v", got.ObjectMeta, set.ObjectMeta)
 			}
 			if !equality.Semantic.DeepEqual(got.Spec, set.Spec) {

@@ -40,7 +40,8 @@ type Trust struct {
 // server does not serve the restored store before an operator accepts it.
 func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, in io.Reader, messages io.Writer) (err error) {
 	if !o.Embeds() {
-		return fmt.Errorf("--etcd-servers is %q: an external etcd is restored with etcdutl snapshot restore", o.Etcd.StorageConfig.Transport.ServerList)
+		return fmt.Errorf("--etcd-servers is %q: an external etcd is restored with etcdutl snapshot restore",
+			o.Etcd.StorageConfig.Transport.ServerList)
 	}
 	path := o.Dir()
 	if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 {
@@ -69,7 +70,8 @@ func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, 
 	}); err != nil {
 		return fmt.Errorf("restoring --from %q: %w", given, err)
 	}
-	_, err = fmt.Fprintf(messages, "restored into %s; start the server with --data-dir=%s, and accept the store with the command that it then prints\n", path, path)
+	_, err = fmt.Fprintf(messages,
+		"restored into %s; start the server with --data-dir=%s, and accept the store with the command that it then prints\n", path, path)
 	return err
 }
 
@@ -89,14 +91,16 @@ func (t Trust) accept(file string, found signature.Snapshot, messages io.Writer)
 	case t.Unauthenticated:
 		_, err = fmt.Fprintf(messages, "warning: %v\n", found.Unverified)
 	default:
-		err = fmt.Errorf("--from %q is not authenticated: %w; if you know where it comes from, restore it with --accept-unauthenticated", file, found.Unverified)
+		err = fmt.Errorf("--from %q is not authenticated: %w; if you know where it comes from, restore it with --accept-unauthenticated", file,
+			found.Unverified)
 	}
 	return err
 }
 
 // restoreInto makes a data directory of a backup, if check finds that the etcd which then runs on it
 // has what it should.
-func restoreInto(ctx context.Context, path, file string, found signature.Snapshot, check func(context.Context, *clientv3.Client) error) error {
+func restoreInto(ctx context.Context, path, file string, found signature.Snapshot,
+	check func(context.Context, *clientv3.Client) error) error {
 	dir, err := embedded.OpenDir(path)
 	if err != nil {
 		return err

@@ -56,12 +56,14 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		},
 		Spec: v1.StatefulSetSpec{Template: *recorded.Template, Identity: recorded.Identity},
 	}}
-	for _, part := range []func(*rebuiltSet) error{r.members, r.serviceName, r.claimTemplates, r.overrides, r.objectTemplates, r.selector, r.currentRevision} {
+	for _, part := range []func(*rebuiltSet) error{
+		r.members, r.serviceName, r.claimTemplates, r.overrides, r.objectTemplates, r.selector, r.currentRevision} {
 		if err := part(&rebuilt); err != nil {
 			return rebuiltSet{}, err
 		}
 	}
-	rebuilt.guess("podManagementPolicy, updateStrategy (but for the pause of an update), minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
+	rebuilt.guess(
+		"podManagementPolicy, updateStrategy (but for the pause of an update), minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
 	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, v1.HoldAnnotation,
 		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
 	return rebuilt, nil
@@ -85,7 +87,8 @@ func (r leftovers) members(rebuilt *rebuiltSet) error {
 	}
 	missing := ""
 	if replicas != len(ordinals) {
-		missing = fmt.Sprintf(", although %d of these are missing; if they were reserved, set spec.ordinals.reserved and lower spec.replicas", replicas-len(ordinals))
+		missing = fmt.Sprintf(", although %d of these are missing; if they were reserved, set spec.ordinals.reserved and lower spec.replicas",
+			replicas-len(ordinals))
 	}
 	rebuilt.guess("members are the ordinals %d to %d, because these have pods%s", first, last, missing)
 	return nil
@@ -98,7 +101,8 @@ func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 	rebuilt.set.Spec.ServiceName = latest.Spec.Subdomain
 	for _, pod := range r.pods {
 		if pod.Spec.Subdomain != latest.Spec.Subdomain {
-			rebuilt.guess("serviceName is %q, which pod %s has, because that was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name, pod.Name, pod.Spec.Subdomain)
+			rebuilt.guess("serviceName is %q, which pod %s has, because that was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name,
+				pod.Name, pod.Spec.Subdomain)
 			break
 		}
 	}
@@ -110,7 +114,8 @@ func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 func (r leftovers) overrides(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
 		if _, overridden := pod.Annotations[v1.OverrideAnnotation]; overridden {
-			rebuilt.guess("spec.overrides are lost, and pod %s was created with one; add it before the set is not held any more, or the member is recreated without it", pod.Name)
+			rebuilt.guess(
+				"spec.overrides are lost, and pod %s was created with one; add it before the set is not held any more, or the member is recreated without it", pod.Name)
 			break
 		}
 	}
@@ -172,7 +177,8 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 			Type:          v1.RollingUpdateStatefulSetStrategyType,
 			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Paused: new(true)},
 		}
-		rebuilt.guess("an update from revision %s to %s is not complete; it is paused, because it may have been aborted or rolled back: kubectl sts rollout resume goes on with it, kubectl sts rollout undo gives the set the template of %s",
+		rebuilt.guess(
+			"an update from revision %s to %s is not complete; it is paused, because it may have been aborted or rolled back: kubectl sts rollout resume goes on with it, kubectl sts rollout undo gives the set the template of %s",
 			current, update, current)
 	}
 	return nil
@@ -181,7 +187,8 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 // claimTemplates finds them by the volumes of the pods.
 func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
 	for _, volume := range r.pods[0].Spec.Volumes {
-		inTemplate := slices.ContainsFunc(rebuilt.set.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool { return equality.Semantic.DeepEqual(v, volume) })
+		inTemplate := slices.ContainsFunc(rebuilt.set.Spec.Template.Spec.Volumes,
+			func(v corev1.Volume) bool { return equality.Semantic.DeepEqual(v, volume) })
 		if inTemplate || !r.isMemberClaim(volume.Name) {
 			continue
 		}

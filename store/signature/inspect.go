@@ -144,11 +144,14 @@ func (o Origin) mustBe(expected string) error {
 	case o.Name == "" && !ofServer(expected):
 		return nil
 	case o.Name == "":
-		return fmt.Errorf("it was made by hand at %s, and is called %q, as no copy is that was made by hand: call it something else if it is the one that you want", made, expected)
+		return fmt.Errorf(
+			"it was made by hand at %s, and is called %q, as no copy is that was made by hand: call it something else if it is the one that you want", made, expected)
 	case expected == "":
-		return fmt.Errorf("it was signed as %q of %s: standard input has no name, so add --name=%s if that is the one that you want", o.Name, made, o.Name)
+		return fmt.Errorf("it was signed as %q of %s: standard input has no name, so add --name=%s if that is the one that you want", o.Name,
+			made, o.Name)
 	}
-	return fmt.Errorf("it was signed as %q of %s, and is called %q: add --name=%s if that is the one that you want", o.Name, made, expected, o.Name)
+	return fmt.Errorf("it was signed as %q of %s, and is called %q: add --name=%s if that is the one that you want", o.Name, made, expected,
+		o.Name)
 }
 
 // ofServer tells whether a name is like one that servers give to their copies.

@@ -79,28 +79,43 @@ func TestACopyIsVerifiedOrRefused(t *testing.T) {
 		want       string // of an error
 		unverified string
 	}{
-		"signed with a key":                      {content: copied, expected: ofServerName, keys: keysOf(t, one)},
-		"signed with the key before":             {content: copied, expected: ofServerName, keys: both},
-		"made by hand, under any name":           {content: byHand, expected: "my.backup", keys: both},
-		"made by hand, from standard input":      {content: byHand, keys: both},
-		"made by hand, as if a server had":       {content: byHand, expected: ofServerName, keys: both, want: "it was made by hand at 2026-11-22T12:00:00Z"},
-		"of another name":                        {content: copied, expected: "sets-00000043-20261122T180000Z-QWERTYUI.backup", keys: both, want: `it was signed as "` + ofServerName + `" of 2026-11-22T12:00:00Z`},
-		"of no name":                             {content: copied, keys: both, want: "add --name=" + ofServerName},
-		"never verified after it was made":       {content: copied, expected: ofServerName + ".unverified", keys: both, want: "it was signed as"},
-		"changed in its database":                {content: rehashed(func(b []byte) { b[100] ^= 1 }), expected: ofServerName, keys: both, want: `key "one" did not sign it, so it was changed or forged`},
-		"changed in its date":                    {content: rehashed(func(b []byte) { copy(b, bytes.Replace(b, []byte("2026-11-22T12"), []byte("2026-11-22T13"), 1)) }), expected: ofServerName, keys: both, want: "so it was changed or forged"},
-		"changed in its name":                    {content: rehashed(func(b []byte) { copy(b, bytes.Replace(b, []byte("00000042"), []byte("00000043"), 1)) }), expected: strings.Replace(ofServerName, "42", "43", 1), keys: both, want: "so it was changed or forged"},
-		"changed behind what it says":            {content: rehashed(func(b []byte) { b[len(b)-sha256.Size-1] = ' ' }), expected: ofServerName, keys: both, want: "so it was damaged or forged"},
-		"with a signature that cannot be read":   {content: rehashed(func(b []byte) { b[len(b)-blockSize+len(form)] = 'x' }), expected: ofServerName, keys: both, want: "its signature cannot be read"},
-		"with a signature of a later form":       {content: rehashed(func(b []byte) { b[len(b)-blockSize+len(form)-1] = '2' }), expected: ofServerName, keys: both, want: "with a later version"},
-		"of a secret with the name of ours":      {content: copied, expected: ofServerName, keys: keysOf(t, "one "+secret(3)), want: `key "one" did not sign it`},
-		"of an unknown key":                      {content: copied, expected: ofServerName, keys: keysOf(t, two), unverified: `was signed with key "one", and --backup-key-file has only "two"`},
-		"signed, and no key is there":            {content: copied, expected: ofServerName, unverified: "no --backup-key-file is given"},
-		"without a signature":                    {content: withoutSignature, expected: ofServerName, keys: both, unverified: "it is not signed"},
-		"cut off in the database":                {content: copied[:4096+sha256.Size], expected: ofServerName, keys: both, want: "its hash is wrong, so it was damaged or cut off"},
-		"cut off before its hash":                {content: copied[:len(copied)-sha256.Size], expected: ofServerName, keys: both, want: "which no etcd snapshot has"},
-		"cut off, with the hash of what is left": {content: hashed(copied[:1024]), expected: ofServerName, keys: both, unverified: "it is not signed"},
-		"empty":                                  {expected: ofServerName, keys: both, want: "it has 0 bytes"},
+		"signed with a key":                 {content: copied, expected: ofServerName, keys: keysOf(t, one)},
+		"signed with the key before":        {content: copied, expected: ofServerName, keys: both},
+		"made by hand, under any name":      {content: byHand, expected: "my.backup", keys: both},
+		"made by hand, from standard input": {content: byHand, keys: both},
+		"made by hand, as if a server had": {
+			content: byHand, expected: ofServerName, keys: both, want: "it was made by hand at 2026-11-22T12:00:00Z"},
+		"of another name": {content: copied, expected: "sets-00000043-20261122T180000Z-QWERTYUI.backup", keys: both,
+			want: `it was signed as "` + ofServerName + `" of 2026-11-22T12:00:00Z`},
+		"of no name":                       {content: copied, keys: both, want: "add --name=" + ofServerName},
+		"never verified after it was made": {content: copied, expected: ofServerName + ".unverified", keys: both, want: "it was signed as"},
+		"changed in its database": {content: rehashed(func(b []byte) { b[100] ^= 1 }), expected: ofServerName, keys: both,
+			want: `key "one" did not sign it, so it was changed or forged`},
+		"changed in its date": {
+			content:  rehashed(func(b []byte) { copy(b, bytes.Replace(b, []byte("2026-11-22T12"), []byte("2026-11-22T13"), 1)) }),
+			expected: ofServerName, keys: both, want: "so it was changed or forged"},
+		"changed in its name": {
+			content:  rehashed(func(b []byte) { copy(b, bytes.Replace(b, []byte("00000042"), []byte("00000043"), 1)) }),
+			expected: strings.Replace(ofServerName, "42", "43", 1), keys: both, want: "so it was changed or forged"},
+		"changed behind what it says": {content: rehashed(func(b []byte) { b[len(b)-sha256.Size-1] = ' ' }), expected: ofServerName,
+			keys: both, want: "so it was damaged or forged"},
+		"with a signature that cannot be read": {content: rehashed(func(b []byte) { b[len(b)-blockSize+len(form)] = 'x' }),
+			expected: ofServerName, keys: both, want: "its signature cannot be read"},
+		"with a signature of a later form": {content: rehashed(func(b []byte) { b[len(b)-blockSize+len(form)-1] = '2' }),
+			expected: ofServerName, keys: both, want: "with a later version"},
+		"of a secret with the name of ours": {
+			content: copied, expected: ofServerName, keys: keysOf(t, "one "+secret(3)), want: `key "one" did not sign it`},
+		"of an unknown key": {content: copied, expected: ofServerName, keys: keysOf(t, two),
+			unverified: `was signed with key "one", and --backup-key-file has only "two"`},
+		"signed, and no key is there": {content: copied, expected: ofServerName, unverified: "no --backup-key-file is given"},
+		"without a signature":         {content: withoutSignature, expected: ofServerName, keys: both, unverified: "it is not signed"},
+		"cut off in the database": {
+			content: copied[:4096+sha256.Size], expected: ofServerName, keys: both, want: "its hash is wrong, so it was damaged or cut off"},
+		"cut off before its hash": {
+			content: copied[:len(copied)-sha256.Size], expected: ofServerName, keys: both, want: "which no etcd snapshot has"},
+		"cut off, with the hash of what is left": {
+			content: hashed(copied[:1024]), expected: ofServerName, keys: both, unverified: "it is not signed"},
+		"empty": {expected: ofServerName, keys: both, want: "it has 0 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := Inspect(write(t, "copy", c.content), c.expected, c.keys)
@@ -150,7 +165,8 @@ func TestASnapshotThatWasCutOffIsNotSigned(t *testing.T) {
 			t.Errorf("the first %d of %d bytes: got no error, want one", size, len(whole))
 		}
 	}
-	if _, err := key.Sign(io.Discard, bytes.NewReader(whole), strings.Repeat("n", 500), made); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := key.Sign(io.Discard, bytes.NewReader(whole), strings.Repeat("n", 500), made); err == nil ||
+		!strings.Contains(err.Error(), "too long") {
 		t.Errorf("a name of 500 bytes: got error %v, want that it is too long", err)
 	}
 }
@@ -173,7 +189,8 @@ func TestAFileOfKeysIsReadOrRefused(t *testing.T) {
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got error %v, want one that says %q", err, c.want)
 			}
-			if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "aHVudGVyMg") || strings.Contains(err.Error(), secret(1))) {
+			if err != nil &&
+				(strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "aHVudGVyMg") || strings.Contains(err.Error(), secret(1))) {
 				t.Errorf("got error %v, want none that tells a secret", err)
 			}
 		})

@@ -63,10 +63,12 @@ type Remedies struct{ Defragment, Enlarge string }
 // explain says what is full, and what to do about it.
 func (f fill) explain(remedies Remedies) string {
 	if f.usedFrom(refuseFrom) {
-		return fmt.Sprintf("the store is full: %s of etcd's quota of %s are in use, and from %d %% on no set may be created or grow, so that status can still be written; delete sets that are not needed, or %s",
+		return fmt.Sprintf(
+			"the store is full: %s of etcd's quota of %s are in use, and from %d %% on no set may be created or grow, so that status can still be written; delete sets that are not needed, or %s",
 			inBytes(f.used), inBytes(f.quota), refuseFrom, remedies.Enlarge)
 	}
-	return fmt.Sprintf("the database of etcd has grown to %s of its quota of %s, and from %d %% on no set may be created or grow, although only %s are in use; %s, or %s",
+	return fmt.Sprintf(
+		"the database of etcd has grown to %s of its quota of %s, and from %d %% on no set may be created or grow, although only %s are in use; %s, or %s",
 		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), remedies.Defragment, remedies.Enlarge)
 }
 
@@ -115,7 +117,8 @@ func (f *filling) run(ctx context.Context) {
 			f.compact(ctx, now, revision)
 		}
 		if is := now.refuses(); err == nil && is != refused {
-			logger.Info("Whether sets may be created and grow has changed", "may", !is, "used", inBytes(now.used), "database", inBytes(now.file), "quota", inBytes(now.quota))
+			logger.Info("Whether sets may be created and grow has changed", "may", !is, "used", inBytes(now.used), "database", inBytes(now.file),
+				"quota", inBytes(now.quota))
 			refused = is
 		}
 		select {
@@ -182,5 +185,6 @@ func (f *filling) compact(ctx context.Context, now fill, revision int64) {
 		return
 	}
 	f.compacted = target
-	klog.FromContext(ctx).Info("Compacted the store before its time", "revision", target, "used", inBytes(now.used), "quota", inBytes(now.quota))
+	klog.FromContext(ctx).Info("Compacted the store before its time", "revision", target, "used", inBytes(now.used), "quota",
+		inBytes(now.quota))
 }

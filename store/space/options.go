@@ -62,7 +62,8 @@ func bytesOf(text string, least int64) (int64, error) {
 	const most = 1 << 40
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil || quantity.Value() < least || quantity.Value() > most {
-		return 0, fmt.Errorf("must be a number of bytes such as 64Mi, from %s to %s", resource.NewQuantity(least, resource.BinarySI), resource.NewQuantity(most, resource.BinarySI))
+		return 0, fmt.Errorf("must be a number of bytes such as 64Mi, from %s to %s", resource.NewQuantity(least, resource.BinarySI),
+			resource.NewQuantity(most, resource.BinarySI))
 	}
 	return quantity.Value(), nil
 }
@@ -79,7 +80,8 @@ func (o *Options) Start(ctx context.Context, etcd *clientv3.Client, remedies Rem
 }
 
 // startRoom asks etcd at this interval.
-func startRoom(ctx context.Context, etcd *clientv3.Client, interval time.Duration, bytesPerSecond, burst int64, remedies Remedies) (*Room, func()) {
+func startRoom(ctx context.Context, etcd *clientv3.Client, interval time.Duration, bytesPerSecond, burst int64, remedies Remedies) (*Room,
+	func()) {
 	filling := newFilling(etcd, interval)
 	running, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -24,11 +24,12 @@ func TestNamespacesThatWriteAreForgotten(t *testing.T) {
 
 func TestRoomFlags(t *testing.T) {
 	tests := map[string]struct{ rate, burst, want string }{
-		"the defaults are fine":                     {defaultWriteRate, defaultWriteBurst, ""},
-		"no limit is fine":                          {"0", "64Mi", ""},
-		"a rate must be a quantity":                 {"fast", "64Mi", `--namespace-write-rate is "fast": must be a number of bytes such as 64Mi`},
-		"a rate must not be negative":               {"-1", "64Mi", `--namespace-write-rate is "-1"`},
-		"a burst must let the largest set through":  {"2Mi", "1Mi", `--namespace-write-burst is "1Mi": must be a number of bytes such as 64Mi, from 2Mi to 1Ti`},
+		"the defaults are fine":       {defaultWriteRate, defaultWriteBurst, ""},
+		"no limit is fine":            {"0", "64Mi", ""},
+		"a rate must be a quantity":   {"fast", "64Mi", `--namespace-write-rate is "fast": must be a number of bytes such as 64Mi`},
+		"a rate must not be negative": {"-1", "64Mi", `--namespace-write-rate is "-1"`},
+		"a burst must let the largest set through": {
+			"2Mi", "1Mi", `--namespace-write-burst is "1Mi": must be a number of bytes such as 64Mi, from 2Mi to 1Ti`},
 		"a burst must be less than what memory has": {"2Mi", "2Ei", `--namespace-write-burst is "2Ei"`},
 	}
 	for sentence, test := range tests {

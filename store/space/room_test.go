@@ -50,7 +50,8 @@ func startSmall(t *testing.T, quota, bytesPerSecond, burst int64) (*servertest.S
 		t.Cleanup(func() { _ = client.Close() })
 	}, func(c *apiserver.Config) {
 		var stop func()
-		c.Room, stop = space.StartRoom(context.Background(), client, 20*time.Millisecond, bytesPerSecond, burst, space.Remedies{Defragment: "defragment", Enlarge: "ask the operator"})
+		c.Room, stop = space.StartRoom(context.Background(), client, 20*time.Millisecond, bytesPerSecond, burst,
+			space.Remedies{Defragment: "defragment", Enlarge: "ask the operator"})
 		t.Cleanup(stop)
 	})
 	return s, client
@@ -146,7 +147,8 @@ func flooded(ctx context.Context, t *testing.T, s *servertest.Server, set *v1.St
 	case err == nil:
 		return "200"
 	case apierrors.IsTooManyRequests(err):
-		if seconds, ok := apierrors.SuggestsClientDelay(err); !ok || seconds < 1 || !strings.Contains(err.Error(), `namespace "flood" writes more than 2MiB a second`) {
+		if seconds, ok := apierrors.SuggestsClientDelay(err); !ok || seconds < 1 ||
+			!strings.Contains(err.Error(), `namespace "flood" writes more than 2MiB a second`) {
 			t.Errorf("refusal: got %q after %d s, want the namespace, the limit, and when to try again", err, seconds)
 		}
 		return "429"
@@ -268,7 +270,8 @@ func TestWhatNeedsNoRoom(t *testing.T) {
 	if err := s.Sets().Delete(t.Context(), "held", metav1.DeleteOptions{}); err != nil {
 		t.Errorf("deleting a set with a finalizer: got %v, want no error", err)
 	}
-	if _, err := s.Sets().Patch(t.Context(), "held", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := s.Sets().Patch(t.Context(), "held", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Errorf("removing the finalizer of a set that is being deleted: got %v, want no error", err)
 	}
 }

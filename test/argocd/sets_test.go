@@ -107,7 +107,8 @@ func sets(t *testing.T) map[string]*v1.StatefulSet {
 	updating.Spec.Template.Spec.Containers[0].Image = "db:2"
 	updating.Generation++
 	before := []*corev1.Pod{pod(web(), 0, yes), pod(web(), 1, yes)}
-	stepped := &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), Approval: v1.ManualRolloutStepApproval}}}
+	stepped := &v1.RollingUpdateStatefulSetStrategy{
+		Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1), Approval: v1.ManualRolloutStepApproval}}}
 	promotable := updatedBy(stepped, before...)
 	canary := pod(web(), 1, yes)
 	canary.Labels[identity.RevisionLabel] = promotable.Set.Status.UpdateRevision

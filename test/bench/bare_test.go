@@ -80,7 +80,8 @@ func (t *turn) bareDelete(ordinal int) {
 
 // bareMember creates the claims and the pod that a member has, without an owner.
 func (t *turn) bareMember(ctx context.Context, spec *appsv1.StatefulSetSpec, ordinal int) error {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("db-%d", ordinal), Labels: spec.Template.Labels}, Spec: spec.Template.Spec}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("db-%d", ordinal), Labels: spec.Template.Labels}, Spec: spec.Template.Spec}
 	for _, template := range spec.VolumeClaimTemplates {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: template.Name + "-" + pod.Name}, Spec: template.Spec}
 		if _, err := t.host.CoreV1().PersistentVolumeClaims(t.ns).Create(ctx, claim, metav1.CreateOptions{}); err != nil {

@@ -59,7 +59,8 @@ func quietCase() benchCase {
 		sides: []side{ours(), builtIn()},
 		results: []measure.Result{
 			none("requests at rest", "in 30 s"),
-			{Measure: "processor at rest", Unit: "ms per second more than without sets", Better: measure.Less, Goals: []measure.Goal{atMost(5), beside(builtIn())}},
+			{Measure: "processor at rest", Unit: "ms per second more than without sets", Better: measure.Less,
+				Goals: []measure.Goal{atMost(5), beside(builtIn())}},
 			{Measure: "processor for a change", Unit: "us", Better: measure.Less, Goals: []measure.Goal{against(builtIn(), 2)}},
 			none("requests for changes", "in all"),
 		},

@@ -30,10 +30,12 @@ func listCase() benchCase {
 				against(customKind(), 1),
 			}},
 			{Measure: "protobuf", Unit: "ms, median", Better: measure.Less, Goals: []measure.Goal{against(builtInKind(), 0.85)}},
-			{Measure: "watch-list, JSON", Unit: "ms, median", Better: measure.Less, Goals: []measure.Goal{beside(builtInKind()), against(customKind(), 1)}},
+			{Measure: "watch-list, JSON", Unit: "ms, median", Better: measure.Less,
+				Goals: []measure.Goal{beside(builtInKind()), against(customKind(), 1)}},
 			{Measure: "memory for ten at a time", Unit: "MB more in the server", Better: measure.Less,
 				Goals: []measure.Goal{atMost(64), beside(builtInKind()), beside(customKind())}},
-			{Measure: "host's memory for ten at a time", Unit: "MB more in kube-apiserver", Better: measure.Less, Goals: []measure.Goal{beside(builtInKind())}},
+			{Measure: "host's memory for ten at a time", Unit: "MB more in kube-apiserver", Better: measure.Less,
+				Goals: []measure.Goal{beside(builtInKind())}},
 		},
 		take: func(t *turn) samples { return t.list(t.size(10_000)) },
 	}
@@ -99,7 +101,8 @@ func (t *turn) memoryForLists(got samples) {
 // watchList has all sets sent as the first events of a watch, as informers do.
 func (t *turn) watchList() {
 	t.Helper()
-	stream, err := t.http.open(t.Context(), t.path("")+"?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=0")
+	stream, err := t.http.open(t.Context(),
+		t.path("")+"?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=0")
 	if err != nil {
 		t.Fatal(err)
 	}

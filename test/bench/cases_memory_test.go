@@ -91,7 +91,8 @@ func (t *turn) createForeignClaims(n int) {
 	spec := t.decode(set("db", n, withClaim)).VolumeClaimTemplates[0].Spec
 	spec.StorageClassName = new("nobody-provisions")
 	err := eachOf(t.Context(), n, func(i int) error {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("upload-%d-a", i), Labels: map[string]string{"app": "shop"}}, Spec: spec}
+		claim := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("upload-%d-a", i), Labels: map[string]string{"app": "shop"}}, Spec: spec}
 		_, err := t.host.CoreV1().PersistentVolumeClaims(t.ns).Create(t.Context(), claim, metav1.CreateOptions{})
 		return err
 	})
@@ -106,7 +107,8 @@ func (t *turn) createForeignRevisions(n int) {
 	data := runtime.RawExtension{Raw: fmt.Appendf(nil, "{\"spec\":%q}", bytes.Repeat([]byte("x"), 1<<10))}
 	owner := t.namespaceUID()
 	err := eachOf(t.Context(), n, func(i int) error {
-		revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("agent-%d", i), Labels: map[string]string{"app": "agent"}}, Data: data, Revision: 1}
+		revision := &appsv1.ControllerRevision{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("agent-%d", i), Labels: map[string]string{"app": "agent"}}, Data: data, Revision: 1}
 		// Nobody must look for an owner that is not there, and collect its garbage.
 		revision.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: t.ns, UID: owner, Controller: new(true)}}
 		_, err := t.host.AppsV1().ControllerRevisions(t.ns).Create(t.Context(), revision, metav1.CreateOptions{})

@@ -73,5 +73,6 @@ func (t *turn) restart() samples {
 	}
 	t.await(&t.pods.ready, ready+1)
 	t.settle(t.T)
-	return samples{"host writes": float64(writes.Total()), "until a lost pod is back": milliseconds(back), "until it is ready": milliseconds(served)}
+	return samples{
+		"host writes": float64(writes.Total()), "until a lost pod is back": milliseconds(back), "until it is ready": milliseconds(served)}
 }

@@ -47,8 +47,10 @@ func atMost(limit float64) measure.Goal { return measure.Goal{Bounded: true, Lim
 // request for each pod and claim that is created, and for each pod that is deleted.
 func withHostWrites(floor float64, results ...measure.Result) []measure.Result {
 	return append(results,
-		measure.Result{Measure: "host writes for members", Unit: "per member", Better: measure.Less, Goals: []measure.Goal{atMost(1.05 * floor), beside(builtIn())}},
-		measure.Result{Measure: "host writes", Unit: "per member", Better: measure.Less, Goals: []measure.Goal{beside(builtIn()), beside(builtInDefault())}})
+		measure.Result{Measure: "host writes for members", Unit: "per member", Better: measure.Less,
+			Goals: []measure.Goal{atMost(1.05 * floor), beside(builtIn())}},
+		measure.Result{
+			Measure: "host writes", Unit: "per member", Better: measure.Less, Goals: []measure.Goal{beside(builtIn()), beside(builtInDefault())}})
 }
 
 // perMember is how long a member takes, when one waits for the other. Nobody can be faster

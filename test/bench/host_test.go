@@ -73,7 +73,8 @@ func open(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	machine.Kubernetes = version.GitVersion
-	b.run = &measure.Run{Begun: time.Now(), Commit: os.Getenv("COMMIT"), Measured: os.Getenv("MEASURED"), Machine: machine, Rounds: int(number(t, "ROUNDS", 3)), Scale: b.scale}
+	b.run = &measure.Run{Begun: time.Now(), Commit: os.Getenv("COMMIT"), Measured: os.Getenv("MEASURED"), Machine: machine,
+		Rounds: int(number(t, "ROUNDS", 3)), Scale: b.scale}
 	return b
 }
 

@@ -53,7 +53,8 @@ func (b *bench) holdLease(t *testing.T) {
 	now := metav1.NewMicroTime(time.Now())
 	_, err := leases.Create(t.Context(), &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: leaseName},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("bench"), LeaseDurationSeconds: new(int32(3 * 3600)), AcquireTime: &now, RenewTime: &now},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("bench"), LeaseDurationSeconds: new(int32(3 * 3600)), AcquireTime: &now, RenewTime: &now},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("taking the lease: %v", err)
@@ -98,7 +99,8 @@ func emptyHandler() side {
 		start: func(t *testing.T, b *bench) *lab.Process {
 			port := b.emptyPort(t)
 			program := lab.Program{Name: "empty-handler", Exe: executable(t), Args: lab.Args{
-				"--" + emptyFlag + "=127.0.0.1:" + port, b.Path("registration", "serving.crt"), b.Path("registration", "serving.key"), sets.GroupVersion().String(), b.emptyAnswer(t),
+				"--" + emptyFlag + "=127.0.0.1:" + port, b.Path("registration", "serving.crt"), b.Path("registration", "serving.key"),
+				sets.GroupVersion().String(), b.emptyAnswer(t),
 			}}
 			p := b.Start(t, program)
 			b.register(t, sets, port)

@@ -100,7 +100,8 @@ func (t *turn) warmUp() {
 // the cluster look for everything that could be in it, during the turns that follow.
 func (t *turn) namespace() string {
 	t.Helper()
-	ns, err := t.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}, metav1.CreateOptions{})
+	ns, err := t.host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}

@@ -72,7 +72,8 @@ func (s *supervisor) writeAddons() error {
 			return err
 		}
 	}
-	names, err := render("Corefile", corefile, map[string]any{"Host": s.host(), "Ready": corednsHealthPort, "Kubeconfig": s.clientConfig(corednsClient)})
+	names, err := render("Corefile", corefile,
+		map[string]any{"Host": s.host(), "Ready": corednsHealthPort, "Kubeconfig": s.clientConfig(corednsClient)})
 	if err != nil {
 		return err
 	}

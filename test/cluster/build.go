@@ -107,7 +107,8 @@ func buildBinary(ctx context.Context, p plan, b binary, out io.Writer) error {
 	partial := filepath.Join(p.target, "."+b.name+".partial")
 	// The linker leaves debug information out, so the compiler need not make any. Our own programs are built alike, see GO_BUILD in
 	// the Makefile.
-	cmd := goCommand(ctx, p.source, "build", "-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false", "-tags", p.module.tags, "-ldflags", p.ldflags,
+	cmd := goCommand(ctx, p.source, "build", "-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false", "-tags", p.module.tags, "-ldflags",
+		p.ldflags,
 		"-o", partial, b.importPath)
 	cmd.Env = append(cmd.Env, collectSeldom)
 	output, err := cmd.CombinedOutput()

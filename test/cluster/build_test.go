@@ -76,7 +76,8 @@ func TestAnUnfinishedBinaryIsMissing(t *testing.T) {
 
 func TestFailedBuildShowsTheCompiler(t *testing.T) {
 	source := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.org/m\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { undefinedThing() }\n"} {
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/m\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { undefinedThing() }\n"} {
 		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

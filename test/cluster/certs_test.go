@@ -31,18 +31,21 @@ func TestCertificatesChainToTheirAuthority(t *testing.T) {
 		usage    x509.ExtKeyUsage
 		want     bool
 	}{
-		"kube-apiserver serves localhost":           {s.pki(servingCert), s.pki(clusterCA), "localhost", x509.ExtKeyUsageServerAuth, true},
-		"kube-apiserver serves the loopback":        {s.pki(servingCert), s.pki(clusterCA), "127.0.0.1", x509.ExtKeyUsageServerAuth, true},
-		"kube-apiserver serves its in-cluster name": {s.pki(servingCert), s.pki(clusterCA), "kubernetes.default.svc", x509.ExtKeyUsageServerAuth, true},
-		"kube-apiserver serves no other name":       {s.pki(servingCert), s.pki(clusterCA), "example.org", x509.ExtKeyUsageServerAuth, false},
-		"etcd trusts kube-apiserver":                {s.pki(etcdClient), s.pki(etcdCA), "", x509.ExtKeyUsageClientAuth, true},
-		"etcd does not trust the administrator":     {s.pki(adminClient), s.pki(etcdCA), "", x509.ExtKeyUsageClientAuth, false},
-		"the administrator is a client":             {s.pki(adminClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, true},
-		"a client certificate does not serve":       {s.pki(adminClient), s.pki(clusterCA), "", x509.ExtKeyUsageServerAuth, false},
-		"the front proxy has its own authority":     {s.pki(frontProxyClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, false},
-		"our server serves its service name":        {s.registration(aggregatedServing), s.registration(aggregatedCA), service, x509.ExtKeyUsageServerAuth, true},
-		"our server serves localhost":               {s.registration(aggregatedServing), s.registration(aggregatedCA), "localhost", x509.ExtKeyUsageServerAuth, true},
-		"our server is a client of the cluster":     {s.registration(aggregatedClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, true},
+		"kube-apiserver serves localhost":    {s.pki(servingCert), s.pki(clusterCA), "localhost", x509.ExtKeyUsageServerAuth, true},
+		"kube-apiserver serves the loopback": {s.pki(servingCert), s.pki(clusterCA), "127.0.0.1", x509.ExtKeyUsageServerAuth, true},
+		"kube-apiserver serves its in-cluster name": {
+			s.pki(servingCert), s.pki(clusterCA), "kubernetes.default.svc", x509.ExtKeyUsageServerAuth, true},
+		"kube-apiserver serves no other name":   {s.pki(servingCert), s.pki(clusterCA), "example.org", x509.ExtKeyUsageServerAuth, false},
+		"etcd trusts kube-apiserver":            {s.pki(etcdClient), s.pki(etcdCA), "", x509.ExtKeyUsageClientAuth, true},
+		"etcd does not trust the administrator": {s.pki(adminClient), s.pki(etcdCA), "", x509.ExtKeyUsageClientAuth, false},
+		"the administrator is a client":         {s.pki(adminClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, true},
+		"a client certificate does not serve":   {s.pki(adminClient), s.pki(clusterCA), "", x509.ExtKeyUsageServerAuth, false},
+		"the front proxy has its own authority": {s.pki(frontProxyClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, false},
+		"our server serves its service name": {
+			s.registration(aggregatedServing), s.registration(aggregatedCA), service, x509.ExtKeyUsageServerAuth, true},
+		"our server serves localhost": {
+			s.registration(aggregatedServing), s.registration(aggregatedCA), "localhost", x509.ExtKeyUsageServerAuth, true},
+		"our server is a client of the cluster": {s.registration(aggregatedClient), s.pki(clusterCA), "", x509.ExtKeyUsageClientAuth, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

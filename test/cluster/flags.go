@@ -51,7 +51,8 @@ func dirFlag(fs *flag.FlagSet) *string {
 }
 
 func modulesFlag(fs *flag.FlagSet) *string {
-	return fs.String("modules", "", "`directory` of the modules that the binaries are built from (default: test/cluster/modules of this work tree)")
+	return fs.String("modules", "",
+		"`directory` of the modules that the binaries are built from (default: test/cluster/modules of this work tree)")
 }
 
 // splitExtra separates the arguments before the first "--" from those after it.

@@ -59,7 +59,8 @@ func (s *supervisor) loadImages(ctx context.Context, bin binaries, dir string, n
 
 func load(ctx context.Context, bin binaries, n node, archives []string) error {
 	for _, archive := range archives {
-		output, err := exec.CommandContext(ctx, bin["ctr"], "--address="+n.socket(), "--namespace=k8s.io", "images", "import", archive).CombinedOutput()
+		output, err := exec.CommandContext(ctx, bin["ctr"], "--address="+n.socket(), "--namespace=k8s.io", "images", "import",
+			archive).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("loading %s into node %s: %w:\n%s", archive, n.name, err, lastLines(string(output)))
 		}

@@ -93,7 +93,8 @@ func commandNames() string {
 }
 
 func printHelp(out io.Writer) {
-	fmt.Fprintln(out, "A Kubernetes control plane with fake nodes, on the loopback interface, or with real ones, in network namespaces.\n\nUsage: cluster SUBCOMMAND [flags]")
+	fmt.Fprintln(out,
+		"A Kubernetes control plane with fake nodes, on the loopback interface, or with real ones, in network namespaces.\n\nUsage: cluster SUBCOMMAND [flags]")
 	fmt.Fprintln(out)
 	for _, c := range commands() {
 		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.summary)

@@ -26,10 +26,11 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"a server, and nothing to do":   {[]string{"server", "--dir", dir}, exitUsage, "server stop"},
 		"an unknown verb of the server": {[]string{"server", "kill", "--dir", dir}, exitUsage, "stop, wipe, start"},
 		"a server that is not there":    {[]string{"server", "stop", "--dir", dir}, exitFailed, "cluster register"},
-		"an unknown Kubernetes":         {[]string{"up", "--dir", filepath.Join(dir, "none"), "--kubernetes=1.33"}, exitUsage, "want one of 1.34, 1.35, 1.36, 1.37"},
-		"no server to register":         {[]string{"register", "--dir", dir}, exitUsage, "--server"},
-		"a server that is not built":    {[]string{"register", "--dir", dir, "--server", "/nowhere", "--manifests", dir}, exitFailed, "/nowhere"},
-		"the status of nothing":         {[]string{"status", "--dir", filepath.Join(dir, "none")}, exitFailed, "cluster up"},
+		"an unknown Kubernetes": {
+			[]string{"up", "--dir", filepath.Join(dir, "none"), "--kubernetes=1.33"}, exitUsage, "want one of 1.34, 1.35, 1.36, 1.37"},
+		"no server to register":      {[]string{"register", "--dir", dir}, exitUsage, "--server"},
+		"a server that is not built": {[]string{"register", "--dir", dir, "--server", "/nowhere", "--manifests", dir}, exitFailed, "/nowhere"},
+		"the status of nothing":      {[]string{"status", "--dir", filepath.Join(dir, "none")}, exitFailed, "cluster up"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

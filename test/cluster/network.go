@@ -77,7 +77,8 @@ func (n *network) controlPlane() namespace { return n.space("cp", 2) }
 func (n *network) nodes() []node {
 	var all []node
 	for i := 1; i <= n.Nodes; i++ {
-		all = append(all, node{namespace: n.space(fmt.Sprintf("n%d", i), 10+i), name: fmt.Sprintf("n%d", i), net: n, pods: fmt.Sprintf("10.244.%d", i)})
+		all = append(all,
+			node{namespace: n.space(fmt.Sprintf("n%d", i), 10+i), name: fmt.Sprintf("n%d", i), net: n, pods: fmt.Sprintf("10.244.%d", i)})
 	}
 	return all
 }

@@ -125,7 +125,9 @@ const longestSocketDir = 107 - len("/device-plugins/kubelet.sock")
 
 func (l layout) checkNodeDir(n node) error {
 	if dir := l.nodeDir(n, "kubelet"); len(dir) > longestSocketDir {
-		return fmt.Errorf("the directory of the cluster's kubelets, %s, has %d characters, and sockets in it must have at most 107: choose a --dir of at most %d", dir, len(dir), longestSocketDir-(len(dir)-len(l.dir)))
+		return fmt.Errorf(
+			"the directory of the cluster's kubelets, %s, has %d characters, and sockets in it must have at most 107: choose a --dir of at most %d",
+			dir, len(dir), longestSocketDir-(len(dir)-len(l.dir)))
 	}
 	return nil
 }

@@ -20,27 +20,32 @@ type nodeVerb struct {
 
 func nodeVerbs() []nodeVerb {
 	return []nodeVerb{
-		{"cut", "pull its network cable: all on it runs on, and nobody reaches it", func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
-			return ip(ctx, "link set "+n.link+" down")
-		}},
+		{"cut", "pull its network cable: all on it runs on, and nobody reaches it",
+			func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
+				return ip(ctx, "link set "+n.link+" down")
+			}},
 		{"heal", "put the cable back", func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
 			return ip(ctx, "link set "+n.link+" up")
 		}},
-		{"stop", "cut its power: all on it ends at once, its disk stays", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
-			return s.powerOff(ctx, n)
-		}},
-		{"leave", "end its kubelet: what runs on it runs on, and nobody looks after it", func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
-			return s.stop(n.component(kubeletName))
-		}},
-		{"start", "switch it on again, or start what is missing there", func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
-			return s.powerOn(ctx, bin, images, n)
-		}},
-		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes", func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
-			if err := s.powerOff(ctx, n); err != nil {
-				return err
-			}
-			return os.RemoveAll(s.nodeDir(n))
-		}},
+		{"stop", "cut its power: all on it ends at once, its disk stays",
+			func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
+				return s.powerOff(ctx, n)
+			}},
+		{"leave", "end its kubelet: what runs on it runs on, and nobody looks after it",
+			func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
+				return s.stop(n.component(kubeletName))
+			}},
+		{"start", "switch it on again, or start what is missing there",
+			func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
+				return s.powerOn(ctx, bin, images, n)
+			}},
+		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes",
+			func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
+				if err := s.powerOff(ctx, n); err != nil {
+					return err
+				}
+				return os.RemoveAll(s.nodeDir(n))
+			}},
 	}
 }
 

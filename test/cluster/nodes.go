@@ -25,7 +25,8 @@ type nodesWanted struct {
 const usualNodes = 3
 
 func nodesFlag(fs *flag.FlagSet) *string {
-	return fs.String("nodes", "", "`kind` of nodes: fake; real or real:N for N (3) of them, which run containers and need root; mixed or mixed:N for N (3) real ones and the fake ones, which take only pods that tolerate them (default: those of the cluster that is there, else fake)")
+	return fs.String("nodes", "",
+		"`kind` of nodes: fake; real or real:N for N (3) of them, which run containers and need root; mixed or mixed:N for N (3) real ones and the fake ones, which take only pods that tolerate them (default: those of the cluster that is there, else fake)")
 }
 
 // nodesFor is which nodes a cluster directory is to be started with. Its kind stays what it is.
@@ -39,7 +40,8 @@ func nodesFor(dir, given string) (nodesWanted, error) {
 		return nodesWanted{}, err
 	}
 	if there, known := s.nodes(); known && there != wanted {
-		return nodesWanted{}, fmt.Errorf("the cluster in %s has %s nodes and not %s: give another --dir, or run cluster down --purge first", dir, there, wanted)
+		return nodesWanted{},
+			fmt.Errorf("the cluster in %s has %s nodes and not %s: give another --dir, or run cluster down --purge first", dir, there, wanted)
 	}
 	if wanted.real > 0 {
 		return wanted, canHaveNodes()
@@ -83,7 +85,8 @@ func parseNodes(given string, s *state) (nodesWanted, error) {
 			return wanted, nil
 		}
 	}
-	return nodesWanted{}, usageError{fmt.Sprintf("--nodes %q: want fake, real, mixed, or real:N or mixed:N with N from 1 to %d", given, maxNodes)}
+	return nodesWanted{},
+		usageError{fmt.Sprintf("--nodes %q: want fake, real, mixed, or real:N or mixed:N with N from 1 to %d", given, maxNodes)}
 }
 
 // connect makes the network of real nodes, the same as before if there was one.
@@ -164,5 +167,6 @@ func (s *supervisor) dismantle(ctx context.Context) error {
 	if err := s.stopAll(); err != nil {
 		return err
 	}
-	return errors.Join(s.net.remove(ctx), controlGroup(s.net.Name).remove(), os.RemoveAll(filepath.Join("/run", s.net.Name)), removeDeadSockets())
+	return errors.Join(s.net.remove(ctx), controlGroup(s.net.Name).remove(), os.RemoveAll(filepath.Join("/run", s.net.Name)),
+		removeDeadSockets())
 }

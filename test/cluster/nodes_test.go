@@ -150,7 +150,8 @@ func TestEveryKindOfNodesHasItsParts(t *testing.T) {
 			return strings.Contains(prepared, "name: "+class+"\n  annotations:\n    storageclass.kubernetes.io/is-default-class: \"true\"")
 		}
 		if !isDefault(tc.defaultClass) || isDefault(tc.another) {
-			t.Errorf("%s: default storage class: got %s: %v, %s: %v, want the first only", kind, tc.defaultClass, isDefault(tc.defaultClass), tc.another, isDefault(tc.another))
+			t.Errorf("%s: default storage class: got %s: %v, %s: %v, want the first only", kind, tc.defaultClass, isDefault(tc.defaultClass),
+				tc.another, isDefault(tc.another))
 		}
 		if got := strings.Count(prepared, "name: my-storage-class\n"); got != 1 {
 			t.Errorf("%s: storage classes of the documentation's examples: got %d, want 1", kind, got)
@@ -160,7 +161,8 @@ func TestEveryKindOfNodesHasItsParts(t *testing.T) {
 
 func TestEveryConfigurationOfANodeIsFilledIn(t *testing.T) {
 	values := map[string]any{}
-	for _, key := range []string{"Node", "Address", "Pods", "Dir", "RuntimeDir", "Socket", "CNI", "Runc", "Pause", "Group", "ClusterCA", "Certificate", "Key", "DNS", "HealthPort"} {
+	for _, key := range []string{"Node", "Address", "Pods", "Dir", "RuntimeDir", "Socket", "CNI", "Runc", "Pause", "Group", "ClusterCA",
+		"Certificate", "Key", "DNS", "HealthPort"} {
 		values[key] = "value-of-" + key
 	}
 	entries, err := nodeConfigs.ReadDir("nodeconfig")

@@ -40,7 +40,8 @@ func controlPlaneHosts(host string) []string {
 
 // leaves says which certificate each authority signs. kwok has a name of its own, so that the audit log tells its requests from others'.
 func leaves(host string) map[string]map[string]identity {
-	serving := append(controlPlaneHosts(host), "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+	serving := append(controlPlaneHosts(host), "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+		"kubernetes.default.svc.cluster.local")
 	return map[string]map[string]identity{
 		etcdCA: {
 			etcdServer: {name: "etcd", hosts: controlPlaneHosts(host)},

@@ -190,7 +190,8 @@ func findModules(given string) (string, error) {
 			}
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("test/cluster/modules was not found in or above the current directory: run this in the work tree or give --modules")
+			return "", errors.New(
+				"test/cluster/modules was not found in or above the current directory: run this in the work tree or give --modules")
 		}
 	}
 }

@@ -29,7 +29,8 @@ type process struct {
 
 const startMarker = "--- started "
 
-// startProcess runs exe in a session of its own, so that an interrupt in the terminal does not reach it, with its output appended to logPath.
+// startProcess runs exe in a session of its own, so that an interrupt in the terminal does not reach
+// it, with its output appended to logPath.
 func startProcess(c component, logPath string) (process, error) {
 	// The kernel names a process's executable by its real path.
 	exe, err := filepath.EvalSymlinks(c.exe)
@@ -100,7 +101,8 @@ const (
 	killWait = 10 * time.Second
 )
 
-// stop ends the process with SIGTERM and, after grace, with SIGKILL. It takes no context: cleaning up must work after an interrupt. A pid that now belongs to another process is left alone.
+// stop ends the process with SIGTERM and, after grace, with SIGKILL. It takes no context: cleaning up
+// must work after an interrupt. A pid that now belongs to another process is left alone.
 func (p process) stop(grace time.Duration) error {
 	// The handle is taken before the identity is checked, so the signal cannot hit a later owner of the pid.
 	handle, err := os.FindProcess(p.PID)
@@ -136,8 +138,8 @@ type procStat struct {
 	startTicks uint64
 }
 
-// readStat reads the state (field 3) and start time (field 22) of /proc/PID/stat. The command name, field 2, may hold spaces and brackets, so
-// counting starts behind its last bracket.
+// readStat reads the state (field 3) and start time (field 22) of /proc/PID/stat. The command name,
+// field 2, may hold spaces and brackets, so counting starts behind its last bracket.
 func readStat(pid int) (procStat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -95,7 +95,8 @@ func TestAComponentThatEndsBeforeItIsHealthyIsStartedAgain(t *testing.T) {
 			}))
 			t.Cleanup(health.Close)
 			s := testSupervisor(t, dir)
-			exe, args := shell(t, fmt.Sprintf("echo start >>%s; [ $(wc -l <%s) -gt %d ] || exit 1; while :; do sleep 1; done", starts, starts, tc.ends))
+			exe, args := shell(t,
+				fmt.Sprintf("echo start >>%s; [ $(wc -l <%s) -gt %d ] || exit 1; while :; do sleep 1; done", starts, starts, tc.ends))
 			err := s.ensure(t.Context(), component{name: kwokName, exe: exe, args: args, health: probe{url: health.URL}, retries: tc.retries})
 			t.Cleanup(func() {
 				if err := s.stop(kwokName); err != nil {

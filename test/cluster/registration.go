@@ -69,7 +69,8 @@ func (s *supervisor) registered() bool {
 	return err == nil
 }
 
-// writeRegistration writes the server's certificates, its kubeconfig, and the kustomize overlay that points the cluster at the local process.
+// writeRegistration writes the server's certificates, its kubeconfig, and the kustomize overlay that
+// points the cluster at the local process.
 func (s *supervisor) writeRegistration(r registration) error {
 	if err := s.ensureAggregatedCerts(); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 )
 
 func TestStorageStagesCoverEveryClass(t *testing.T) {
-	got, err := widenStorage("volume/x.yaml", "expression: >-\n  self.spec.storageClassName == 'kwok-volume'\n", []string{fakeClass, exampleClass})
+	got, err := widenStorage("volume/x.yaml", "expression: >-\n  self.spec.storageClassName == 'kwok-volume'\n",
+		[]string{fakeClass, exampleClass})
 	if err != nil || !strings.Contains(got, "'my-storage-class'") {
 		t.Errorf("widening: got %q (%v), want my-storage-class in it", got, err)
 	}

@@ -34,9 +34,10 @@ func serverVerbs() []serverVerb {
 			}
 			return os.RemoveAll(store)
 		}},
-		{"start", "start it as it was, and wait until it answers, be it that it refuses its store", func(ctx context.Context, s *supervisor, p process) error {
-			return s.startAgain(ctx, p)
-		}},
+		{"start", "start it as it was, and wait until it answers, be it that it refuses its store",
+			func(ctx context.Context, s *supervisor, p process) error {
+				return s.startAgain(ctx, p)
+			}},
 	}
 }
 

@@ -17,11 +17,15 @@ import (
 )
 
 func runUp(ctx context.Context, args []string, out io.Writer) error {
-	fs := newFlags("up", "[--nodes fake|real[:N]|mixed[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
-	dir, modules, version := dirFlag(fs), modulesFlag(fs), kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
-	audit := fs.String("audit-policy", "", "`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
+	fs := newFlags("up",
+		"[--nodes fake|real[:N]|mixed[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
+	dir, modules, version := dirFlag(fs), modulesFlag(fs),
+		kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
+	audit := fs.String("audit-policy", "",
+		"`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
 	nodes, images := nodesFlag(fs), imagesFlag(fs)
-	offset := fs.Int("port-offset", 0, "how far above the usual ports a new cluster takes its own, so that `N` keeps it apart from clusters whose processes come and go")
+	offset := fs.Int("port-offset", 0,
+		"how far above the usual ports a new cluster takes its own, so that `N` keeps it apart from clusters whose processes come and go")
 	if err := parse(fs, args); err != nil {
 		return err
 	}

@@ -17,8 +17,9 @@ func releaseFor(dir, given string) (release, error) {
 		return release{}, err
 	}
 	if there, ok := findRelease(s.Kubernetes); ok && wanted.minor < there.minor {
-		return release{}, fmt.Errorf("the cluster in %s has been run with Kubernetes %s, and %s may not be able to read what it stored: give another --dir, or run cluster down --purge first",
-			dir, there, wanted)
+		return release{},
+			fmt.Errorf("the cluster in %s has been run with Kubernetes %s, and %s may not be able to read what it stored: give another --dir, or run cluster down --purge first",
+				dir, there, wanted)
 	}
 	return wanted, nil
 }

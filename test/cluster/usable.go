@@ -46,7 +46,8 @@ func (s *supervisor) waitTaken(ctx context.Context, kubectl string, nodes []stri
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	for {
-		args := append([]string{"--kubeconfig=" + s.adminConfig(), "get", "--no-headers", "--output=custom-columns=:.spec.taints[*].key"}, nodes...)
+		args := append([]string{"--kubeconfig=" + s.adminConfig(), "get", "--no-headers", "--output=custom-columns=:.spec.taints[*].key"},
+			nodes...)
 		output, err := exec.CommandContext(ctx, kubectl, args...).CombinedOutput()
 		if err == nil && !strings.Contains(string(output), "node.kubernetes.io/not-ready") {
 			return nil

@@ -78,7 +78,8 @@ func TestWhatTheBuiltInAloneMayDoIsNotExplainedForOurs(t *testing.T) {
 		{"other", difference{what: "event Normal naming pod web-1", builtin: "told", ours: missing}, -1},
 	} {
 		if got := e.explains(test.scenario, test.found); got != test.want {
-			t.Errorf("in scenario %s, %q by built-in %q and ours %q: got pattern %d, want %d", test.scenario, test.found.what, test.found.builtin, test.found.ours, got, test.want)
+			t.Errorf("in scenario %s, %q by built-in %q and ours %q: got pattern %d, want %d", test.scenario, test.found.what, test.found.builtin,
+				test.found.ours, got, test.want)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestParseScenario(t *testing.T) {
-	s, err := parseScenario("name", "# Topic: what\n# it shows\n\n# a remark\nrefused create set web with spec: {replicas: -1}\npatch set web\n  spec:\n    replicas: 2\n")
+	s, err := parseScenario("name",
+		"# Topic: what\n# it shows\n\n# a remark\nrefused create set web with spec: {replicas: -1}\npatch set web\n  spec:\n    replicas: 2\n")
 	want := []command{
 		{line: 5, words: []string{"create", "set", "web"}, refused: true, value: map[string]any{"spec": map[string]any{"replicas": float64(-1)}}},
 		{line: 6, words: []string{"patch", "set", "web"}, value: map[string]any{"spec": map[string]any{"replicas": float64(2)}}},
@@ -26,7 +27,8 @@ func TestParseScenarioRefuses(t *testing.T) {
 		"a file without a comment":      {"create set web\n", "must begin with a comment"},
 		"a comment without a behaviour": {"# Topic\ncreate set web\n", "must begin with a comment"},
 		"a file without commands":       {"# Topic: what it shows\n", "there are no commands"},
-		"a value that is not YAML":      {"# Topic: what it shows\ncreate set web with spec: {replicas\n", `line 2: reading the value of "create set web"`},
+		"a value that is not YAML": {
+			"# Topic: what it shows\ncreate set web with spec: {replicas\n", `line 2: reading the value of "create set web"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parseScenario("name", c.content); err == nil || !strings.Contains(err.Error(), c.want) {

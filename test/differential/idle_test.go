@@ -29,7 +29,8 @@ func idleFields() map[string]any {
 func idleUpdateFields() map[string]any {
 	return map[string]any{
 		"replaceUnreadyAfterSeconds": 604800,
-		"order":                      map[string]any{"direction": "Descending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "none"}}}},
+		"order": map[string]any{
+			"direction": "Descending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "none"}}}},
 	}
 }
 
@@ -80,8 +81,10 @@ func policy(value map[string]any) any {
 // nobody has given, what the status says of them, and which claim templates a pod was made with.
 func idleShown(all []scenario) explanation {
 	e := explanation{Sometimes: true, Reason: "the set has the fields that it was given", What: []string{
-		"set * spec.disruption.*", "set * spec.ordinals.*", "set * spec.overrides*", "set * spec.scaleStrategy.maxUnavailable", "set * spec.volumeClaimUpdate.policy",
-		"set * spec.updateStrategy.rollingUpdate.order.*", "set * spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds", "set * spec.updateStrategy.rollingUpdate.partition",
+		"set * spec.disruption.*", "set * spec.ordinals.*", "set * spec.overrides*", "set * spec.scaleStrategy.maxUnavailable",
+		"set * spec.volumeClaimUpdate.policy",
+		"set * spec.updateStrategy.rollingUpdate.order.*", "set * spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds",
+		"set * spec.updateStrategy.rollingUpdate.partition",
 		"set * status.ordinals*", "set * status.volumeClaims*", "pod * metadata.annotations.apps.statefulset.dev/claim-templates",
 	}}
 	for _, s := range all {

@@ -54,7 +54,8 @@ func (k *kubelet) care(ctx context.Context, pod *unstructured.Unstructured) {
 		k.warn(k.end(ctx, pod))
 	case starts && pod.GetDeletionTimestamp() == nil && phase == string(corev1.PodPending) && scheduled != "" && k.once("start", pod):
 		k.warn(k.setStatus(ctx, pod, readyStatus(corev1.PodRunning, gatesOf(pod), time.Now())))
-	case starts && pod.GetDeletionTimestamp() == nil && phase == string(corev1.PodRunning) && isGated(pod) && conditionOf(pod, corev1.PodReady) != gatesOf(pod):
+	case starts && pod.GetDeletionTimestamp() == nil && phase == string(corev1.PodRunning) && isGated(pod) &&
+		conditionOf(pod, corev1.PodReady) != gatesOf(pod):
 		k.warn(k.setStatus(ctx, pod, readyStatus(corev1.PodRunning, gatesOf(pod), time.Now())))
 	}
 }
@@ -134,7 +135,8 @@ func (k *kubelet) setStatus(ctx context.Context, pod *unstructured.Unstructured,
 	if err != nil {
 		return err
 	}
-	_, err = k.client.Resource(resource).Namespace(k.namespace).Patch(ctx, pod.GetName(), types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = k.client.Resource(resource).Namespace(k.namespace).Patch(ctx, pod.GetName(), types.StrategicMergePatchType, patch,
+		metav1.PatchOptions{}, "status")
 	return err
 }
 

@@ -129,7 +129,8 @@ func (s *side) remember(as, object, field string) error {
 }
 
 // untilObject waits until an object, nil if there is none, is as it should be.
-func (s *side) untilObject(ctx context.Context, kind, name string, resource schema.GroupVersionResource, check func(*unstructured.Unstructured) bool) error {
+func (s *side) untilObject(ctx context.Context, kind, name string, resource schema.GroupVersionResource,
+	check func(*unstructured.Unstructured) bool) error {
 	if kind != quotas {
 		return s.until(ctx, func() bool { return check(s.get(kind, name)) })
 	}

@@ -30,14 +30,16 @@ type controller struct {
 	dir string
 }
 
-func (controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
+func (controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse,
+	error) {
 	var can []*csi.ControllerServiceCapability
 	for _, what := range []csi.ControllerServiceCapability_RPC_Type{
 		csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME,
 		csi.ControllerServiceCapability_RPC_EXPAND_VOLUME,
 		csi.ControllerServiceCapability_RPC_MODIFY_VOLUME,
 	} {
-		can = append(can, &csi.ControllerServiceCapability{Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: what}}})
+		can = append(can,
+			&csi.ControllerServiceCapability{Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: what}}})
 	}
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: can}, nil
 }
@@ -72,14 +74,16 @@ func (c controller) DeleteVolume(_ context.Context, request *csi.DeleteVolumeReq
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-func (controller) ValidateVolumeCapabilities(_ context.Context, request *csi.ValidateVolumeCapabilitiesRequest) (*csi.ValidateVolumeCapabilitiesResponse, error) {
+func (controller) ValidateVolumeCapabilities(_ context.Context,
+	request *csi.ValidateVolumeCapabilitiesRequest) (*csi.ValidateVolumeCapabilitiesResponse, error) {
 	return &csi.ValidateVolumeCapabilitiesResponse{
 		Confirmed: &csi.ValidateVolumeCapabilitiesResponse_Confirmed{VolumeCapabilities: request.GetVolumeCapabilities()},
 	}, nil
 }
 
 // ControllerExpandVolume makes the file larger. The file system follows on the node.
-func (c controller) ControllerExpandVolume(_ context.Context, request *csi.ControllerExpandVolumeRequest) (*csi.ControllerExpandVolumeResponse, error) {
+func (c controller) ControllerExpandVolume(_ context.Context,
+	request *csi.ControllerExpandVolumeRequest) (*csi.ControllerExpandVolumeResponse, error) {
 	size := request.GetCapacityRange().GetRequiredBytes()
 	if err := checkSize(size); err != nil {
 		return nil, err
@@ -98,7 +102,8 @@ func checkSize(size int64) error {
 }
 
 // ControllerModifyVolume notes how fast a disk is said to be.
-func (c controller) ControllerModifyVolume(_ context.Context, request *csi.ControllerModifyVolumeRequest) (*csi.ControllerModifyVolumeResponse, error) {
+func (c controller) ControllerModifyVolume(_ context.Context,
+	request *csi.ControllerModifyVolumeRequest) (*csi.ControllerModifyVolumeResponse, error) {
 	return &csi.ControllerModifyVolumeResponse{}, c.setSpeed(request.GetVolumeId(), request.GetMutableParameters())
 }
 

@@ -85,10 +85,12 @@ type plugin struct {
 }
 
 func (p plugin) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
-	return &registration.PluginInfo{Type: registration.CSIPlugin, Name: driver, Endpoint: p.endpoint, SupportedVersions: []string{"1.0.0"}}, nil
+	return &registration.PluginInfo{Type: registration.CSIPlugin, Name: driver, Endpoint: p.endpoint, SupportedVersions: []string{"1.0.0"}},
+		nil
 }
 
-func (plugin) NotifyRegistrationStatus(_ context.Context, status *registration.RegistrationStatus) (*registration.RegistrationStatusResponse, error) {
+func (plugin) NotifyRegistrationStatus(_ context.Context,
+	status *registration.RegistrationStatus) (*registration.RegistrationStatusResponse, error) {
 	if !status.GetPluginRegistered() {
 		fmt.Fprintln(os.Stderr, "disks: the kubelet did not take the driver:", status.GetError())
 	}
@@ -111,6 +113,7 @@ func (identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, e
 func (identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
 	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{
 		{Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_CONTROLLER_SERVICE}}},
-		{Type: &csi.PluginCapability_VolumeExpansion_{VolumeExpansion: &csi.PluginCapability_VolumeExpansion{Type: csi.PluginCapability_VolumeExpansion_ONLINE}}},
+		{Type: &csi.PluginCapability_VolumeExpansion_{
+			VolumeExpansion: &csi.PluginCapability_VolumeExpansion{Type: csi.PluginCapability_VolumeExpansion_ONLINE}}},
 	}}, nil
 }

@@ -34,7 +34,8 @@ func counted(all []page.Page) string {
 
 func TestCounted(t *testing.T) {
 	p := page.Page{Fences: []page.Fence{
-		{Info: "console", Lines: []string{"$ true", "$ true"}}, {Info: "console norun it takes long", Lines: []string{"$ true"}}, {Info: "text"}, {Info: "sh"},
+		{Info: "console", Lines: []string{"$ true", "$ true"}}, {Info: "console norun it takes long", Lines: []string{"$ true"}}, {Info: "text"},
+		{Info: "sh"},
 	}}
 	if got, want := counted([]page.Page{p}), "1 fences with 2 commands are run, 1 are marked as not run, 1 have no commands"; got != want {
 		t.Errorf("got %q, want %q", got, want)

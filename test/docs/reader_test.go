@@ -59,7 +59,8 @@ func newReader(t *testing.T, p page.Page) *reader {
 		name: strings.ToLower(path.Base(nameOf(p))), dir: t.TempDir(), home: t.TempDir(),
 		patience: patience, stands: strings.NewReplacer(), matcher: page.NewMatcher(),
 	}
-	for name, target := range map[string]string{"artifacts": filepath.Join(here, "artifacts"), "test": filepath.Join(here, "test"), "bin": filepath.Join(here, "bin"), ".cluster": suite.Dir} {
+	for name, target := range map[string]string{"artifacts": filepath.Join(here, "artifacts"), "test": filepath.Join(here, "test"),
+		"bin": filepath.Join(here, "bin"), ".cluster": suite.Dir} {
 		if err := os.Symlink(target, filepath.Join(r.dir, name)); err != nil {
 			t.Fatalf("giving the page %s: %v", name, err)
 		}

@@ -34,7 +34,8 @@ func TestHostRequests(t *testing.T) {
 		}
 		seen++
 		if event.ResponseStatus != nil && event.ResponseStatus.Code == 403 {
-			t.Errorf("the host forbade our server to %s %s %s: %s", event.Verb, event.ObjectRef.Resource, event.ObjectRef.Name, event.ResponseStatus.Message)
+			t.Errorf("the host forbade our server to %s %s %s: %s", event.Verb, event.ObjectRef.Resource, event.ObjectRef.Name,
+				event.ResponseStatus.Message)
 		}
 	})
 	if seen == 0 {

@@ -84,7 +84,8 @@ func playResizer(t *testing.T, ns string) {
 func resize(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	size := claim.Spec.Resources.Requests.Storage()
 	larger := fmt.Sprintf(`{"spec":{"capacity":{"storage":%q}}}`, size)
-	if _, err := suite.Host.CoreV1().PersistentVolumes().Patch(ctx, claim.Spec.VolumeName, types.MergePatchType, []byte(larger), metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().PersistentVolumes().Patch(ctx, claim.Spec.VolumeName, types.MergePatchType, []byte(larger),
+		metav1.PatchOptions{}); err != nil {
 		return err
 	}
 	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: *size}

@@ -40,7 +40,8 @@ func TestLifeOfTheExampleWithGates(t *testing.T) {
 	mark := pods.mark()
 	kubectlApply(t, updated, "-n", ns)
 	waitAsked(t, ns, "db-2")
-	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForGate, "the update of pod db-2 waits until example.com/handed-over is True on it with reason Request1")
+	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForGate,
+		"the update of pod db-2 waits until example.com/handed-over is True on it with reason Request1")
 	expectEvent(t, ns, "DisruptionRequested", `request the update (Request1) of pod "db-2" of set db`)
 	answer(t, ns, "db-2", "Request7")
 	waitAsked(t, ns, "db-2")
@@ -53,14 +54,17 @@ func TestLifeOfTheExampleWithGates(t *testing.T) {
 	}
 
 	waitAsked(t, ns, "db-0")
-	if said, err := tryPlugin(t, "migrate", "db", "--back", "--drop-extra-fields", "--dry-run", "-n", ns); err == nil || !strings.Contains(said, "the gates of spec.disruption are asked about db-0") {
+	if said, err := tryPlugin(t, "migrate", "db", "--back", "--drop-extra-fields", "--dry-run", "-n", ns); err == nil ||
+		!strings.Contains(said, "the gates of spec.disruption are asked about db-0") {
 		t.Errorf("moving the set: got %q and %v, want it refused", said, err)
 	}
-	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=merge", "-p", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":1}}}}`)
+	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=merge", "-p",
+		`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":1}}}}`)
 	harness.Eventually(t, "what was asked is withdrawn", func(context.Context) error {
 		pod := getPod(t, ns, "db-0")
 		_, asked := pod.Annotations[v1.DisruptionAnnotation]
-		if c := gateOf(pod); asked || c.Status != corev1.ConditionTrue || c.Reason != v1.ReasonGateNotRequested || pod.Annotations[v1.DisruptionCountAnnotation] != "1" {
+		if c := gateOf(pod); asked || c.Status != corev1.ConditionTrue || c.Reason != v1.ReasonGateNotRequested ||
+			pod.Annotations[v1.DisruptionCountAnnotation] != "1" {
 			return fmt.Errorf("the annotations are %v and the condition is %v", pod.Annotations, c)
 		}
 		return nil
@@ -92,7 +96,8 @@ func TestLifeOfTheExampleWithEvictions(t *testing.T) {
 	allowDisruptions(t, ns, 0)
 
 	mark := pods.mark()
-	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
+	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonDisruptionNotAllowed, noneAllowed)
 	expectEvent(t, ns, "EvictionBlocked", `Could not evict pod "db-2" (update) of set db: Cannot evict pod`)
 	pods.expect(t, mark)
@@ -102,7 +107,8 @@ func TestLifeOfTheExampleWithEvictions(t *testing.T) {
 	pods.expect(t, mark, "deleted db-2", "added db-2", "deleted db-1", "added db-1", "deleted db-0", "added db-0")
 	waitReady(t, ns, "db", 3)
 
-	kubectlApply(t, strings.NewReplacer("name: db\nspec:\n  maxUnavailable", "name: other\nspec:\n  maxUnavailable").Replace(string(content)), "-n", ns)
+	kubectlApply(t, strings.NewReplacer("name: db\nspec:\n  maxUnavailable", "name: other\nspec:\n  maxUnavailable").Replace(string(content)),
+		"-n", ns)
 	kubectl(t, "scale", "statefulsets.apps.statefulset.dev", "db", "--replicas=2", "-n", ns)
 	waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonHostRefused, "This pod has more than one PodDisruptionBudget")
 	kubectl(t, "delete", "pdb", "other", "-n", ns)
@@ -138,7 +144,8 @@ func TestUpdatesInPlaceMindBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading the example: %v", err)
 	}
-	inPlace := strings.Replace(string(content), "  disruption:\n", "  updateStrategy:\n    type: RollingUpdate\n    rollingUpdate:\n      inPlace:\n        policy: Only\n  disruption:\n", 1)
+	inPlace := strings.Replace(string(content), "  disruption:\n",
+		"  updateStrategy:\n    type: RollingUpdate\n    rollingUpdate:\n      inPlace:\n        policy: Only\n  disruption:\n", 1)
 	kubectlApply(t, inPlace, "-n", ns)
 	waitReady(t, ns, "db", 3)
 	allowDisruptions(t, ns, 0)
@@ -150,7 +157,8 @@ func TestUpdatesInPlaceMindBudgets(t *testing.T) {
 	if want := "update pod db-2 in place (image of db) as budgets allow"; err != nil || !strings.Contains(said, want) {
 		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
 	}
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.k8s.io/nginx-slim:0.25"}]`)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonDisruptionNotAllowed, noneAllowed)
 	expectEvent(t, ns, "EvictionBlocked", `Could not update pod "db-2" in place of set db: Cannot evict pod`)
 	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.24", "")
@@ -188,7 +196,8 @@ func waitAsked(t *testing.T, ns, name string) {
 func answer(t *testing.T, ns, name, reason string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True","reason":%q}]}}`, handedOver, reason)
-	if _, err := suite.Host.CoreV1().Pods(ns).Patch(t.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := suite.Host.CoreV1().Pods(ns).Patch(t.Context(), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{},
+		"status"); err != nil {
 		t.Fatalf("answering for %s: %v", name, err)
 	}
 }
@@ -211,7 +220,8 @@ func waitReason(t *testing.T, ns string, kind v1.StatefulSetConditionType, reaso
 		if set, err = suite.Sets.AppsV1().StatefulSets(ns).Get(ctx, "db", metav1.GetOptions{}); err != nil {
 			return err
 		}
-		if c := conditionOf(set, kind); c == nil || c.Reason != reason || !strings.Contains(c.Message, words) || set.Status.ObservedGeneration != set.Generation {
+		if c := conditionOf(set, kind); c == nil || c.Reason != reason || !strings.Contains(c.Message, words) ||
+			set.Status.ObservedGeneration != set.Generation {
 			return fmt.Errorf("the conditions are %v, want %s with reason %s and %q", set.Status.Conditions, kind, reason, words)
 		}
 		return nil

@@ -71,7 +71,8 @@ func TestExamplesOfOthersPassAndArePlanned(t *testing.T) {
 			waitReady(t, ns, c.set, 4)
 			kubectl(t, "scale", kind+"/"+c.set, "-n", ns, "--replicas=2")
 			waitReady(t, ns, c.set, 2)
-			if got := kubectl(t, "get", "services", "-n", ns, "-l", "apps.statefulset.dev/set="+c.set, "-o", "jsonpath={.items[*].metadata.name}"); got != c.services {
+			if got := kubectl(t, "get", "services", "-n", ns, "-l", "apps.statefulset.dev/set="+c.set, "-o",
+				"jsonpath={.items[*].metadata.name}"); got != c.services {
 				t.Errorf("after members came and left the Services are %q, want %q", got, c.services)
 			}
 		})

@@ -53,7 +53,8 @@ func TestLifeOfTheExampleWithGeneratedSecrets(t *testing.T) {
 
 	kubectl(t, "delete", "secret", "db-sst", "-n", ns)
 	kubectl(t, "delete", "pod", "db-1", "-n", ns)
-	set := waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonGeneratedSecretMissing, "Secret db-sst is gone: restore it, or create it by hand with key password")
+	set := waitReason(t, ns, v1.StatefulSetStalled, v1.ReasonGeneratedSecretMissing,
+		"Secret db-sst is gone: restore it, or create it by hand with key password")
 	if strings.Contains(set.String(), password) {
 		t.Error("the set has the password")
 	}

@@ -30,7 +30,8 @@ func TestLifeOfTheExampleWithHoles(t *testing.T) {
 	expectOrdinals(t, set, v1.OrdinalRange{First: 0}, v1.OrdinalRange{First: 2, Last: new(int32(3))})
 
 	mark := pods.mark()
-	if got, want := plugin(t, "scale", "statefulset/db", "--remove=db-2", "-n", ns), "statefulset.apps.statefulset.dev/db: db-2 removed, 2 replicas left\n"; got != want {
+	if got, want := plugin(t, "scale", "statefulset/db", "--remove=db-2", "-n", ns),
+		"statefulset.apps.statefulset.dev/db: db-2 removed, 2 replicas left\n"; got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
 	pods.expect(t, mark, "deleted db-2")

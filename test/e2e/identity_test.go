@@ -49,7 +49,8 @@ func TestMembersKnowWhoTheyAre(t *testing.T) {
 	expectParameters(t, ns, 0, "64Mi", "silver")
 
 	wrong := `[{"op":"replace","path":"/spec/identity/transforms/0/expression","value":"8000 + ORDINALS"}]`
-	if said, err := tryPlugin(t, "patch", kind, "web", "-n", ns, "--type=json", "-p", wrong); err == nil || !strings.Contains(said, `spec.identity.transforms[0].expression: Invalid value: "8000 + ORDINALS": 1:8: undeclared reference to 'ORDINALS'`) {
+	if said, err := tryPlugin(t, "patch", kind, "web", "-n", ns, "--type=json", "-p", wrong); err == nil || !strings.Contains(said,
+		`spec.identity.transforms[0].expression: Invalid value: "8000 + ORDINALS": 1:8: undeclared reference to 'ORDINALS'`) {
 		t.Errorf("a wrong expression gets %v, %s, want it refused with its place", err, said)
 	}
 }
@@ -68,12 +69,14 @@ func expectParameters(t *testing.T, ns string, ordinal int, memory, tier string)
 	}
 	container := pod.Spec.Containers[0]
 	got := []string{
-		fmt.Sprint(container.Ports[0].ContainerPort), container.Resources.Requests.Memory().String(), pod.Annotations["example.com/member"], claim.Annotations["example.com/member"],
+		fmt.Sprint(container.Ports[0].ContainerPort), container.Resources.Requests.Memory().String(), pod.Annotations["example.com/member"],
+		claim.Annotations["example.com/member"],
 		container.ReadinessProbe.HTTPGet.HTTPHeaders[0].Value, variables(container.Env), variables(pod.Spec.InitContainers[0].Env),
 	}
 	want := []string{
 		fmt.Sprint(8000 + ordinal), memory, name + " of web", name, name,
-		fmt.Sprintf("IDENTITY=%s DNS_NAME=%s.web.%s.svc ORDINAL=%d REPLICAS=metadata.annotations['apps.statefulset.dev/replicas'] TIER=%s", name, name, ns, ordinal, tier),
+		fmt.Sprintf("IDENTITY=%s DNS_NAME=%s.web.%s.svc ORDINAL=%d REPLICAS=metadata.annotations['apps.statefulset.dev/replicas'] TIER=%s", name,
+			name, ns, ordinal, tier),
 		fmt.Sprintf("IDENTITY=%s ORDINAL=%d", name, ordinal),
 	}
 	if strings.Join(got, "; ") != strings.Join(want, "; ") {

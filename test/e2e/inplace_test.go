@@ -50,7 +50,8 @@ func TestLifeOfTheExampleThatIsUpdatedInPlace(t *testing.T) {
 		}
 		ready, want := conditionOf(set, v1.StatefulSetReady), "db-2: container db restarts in place"
 		if ready == nil || !strings.Contains(ready.Message, want) || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
-			return fmt.Errorf("%d of %d ready members are available, and Ready is %v, want 2 of 3, and %q", set.Status.AvailableReplicas, set.Status.ReadyReplicas, ready, want)
+			return fmt.Errorf("%d of %d ready members are available, and Ready is %v, want 2 of 3, and %q", set.Status.AvailableReplicas,
+				set.Status.ReadyReplicas, ready, want)
 		}
 		return nil
 	})
@@ -63,7 +64,8 @@ func TestLifeOfTheExampleThatIsUpdatedInPlace(t *testing.T) {
 	waitReady(t, ns, "db", 3)
 	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "gold")
 
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/template/spec/containers/0/resources/requests/memory","value":"32Mi"}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/template/spec/containers/0/resources/requests/memory","value":"32Mi"}]`)
 	waitReady(t, ns, "db", 3)
 	expectInPlace(t, ns, uids, "registry.k8s.io/nginx-slim:0.25", "gold")
 	if err := eachPod(t.Context(), ns, func(pod *corev1.Pod) error {
@@ -92,7 +94,8 @@ func expectInPlace(t *testing.T, ns string, uids map[string]string, image, tier 
 	if err := eachPod(t.Context(), ns, func(pod *corev1.Pod) error {
 		_, noted := pod.Annotations[v1.InPlaceAnnotation]
 		if got := pod.Spec.Containers[0].Image; got != image || pod.Labels["tier"] != tier || noted {
-			return fmt.Errorf("pod %s has image %s, the labels %v and the annotations %v, want %s, tier %q and no note", pod.Name, got, pod.Labels, pod.Annotations, image, tier)
+			return fmt.Errorf("pod %s has image %s, the labels %v and the annotations %v, want %s, tier %q and no note", pod.Name, got, pod.Labels,
+				pod.Annotations, image, tier)
 		}
 		return nil
 	}); err != nil {
@@ -117,12 +120,14 @@ func playContainers(t *testing.T, ns string) {
 				continue
 			}
 			status, id, resources := &pod.Status.ContainerStatuses[0], "test://"+pod.Spec.Containers[0].Image, &pod.Spec.Containers[0].Resources
-			if status.ContainerID == id && pod.Status.ObservedGeneration == pod.Generation && equality.Semantic.DeepEqual(status.Resources, resources) {
+			if status.ContainerID == id && pod.Status.ObservedGeneration == pod.Generation &&
+				equality.Semantic.DeepEqual(status.Resources, resources) {
 				continue
 			}
 			status.ContainerID, status.Resources = id, resources
 			pod.Status.ObservedGeneration = pod.Generation
-			if _, err := pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) && t.Context().Err() == nil {
+			if _, err := pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) &&
+				t.Context().Err() == nil {
 				t.Errorf("restarting the container of %s: %v", pod.Name, err)
 			}
 		}

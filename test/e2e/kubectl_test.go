@@ -74,7 +74,8 @@ func TestApplyKeepsWhatOthersAdded(t *testing.T) {
 	ns := namespace(t)
 	manifest := strings.Replace(example(t), "replicas: 3", "replicas: 0", 1)
 	kubectlApply(t, manifest, "-n", ns)
-	kubectl(t, "patch", kind, "web", "-n", ns, "-p", `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"example.test/sidecar:1"}]}}}}`)
+	kubectl(t, "patch", kind, "web", "-n", ns, "-p",
+		`{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"example.test/sidecar:1"}]}}}}`)
 	kubectlApply(t, strings.Replace(manifest, "nginx-slim:0.24", "nginx-slim:0.25", 1), "-n", ns)
 
 	got := kubectl(t, "get", kind, "web", "-n", ns, "-o", "jsonpath={.spec.template.spec.containers[*].image}")

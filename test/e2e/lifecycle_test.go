@@ -40,12 +40,14 @@ func TestLifeOfTheExample(t *testing.T) {
 	pods.expect(t, mark, "added web-3", "added web-4")
 	waitReady(t, ns, "web", 5)
 	claims := claimUIDs(t, ns)
-	if want := []string{"www-web-0", "www-web-1", "www-web-2", "www-web-3", "www-web-4"}; !slices.Equal(slices.Sorted(maps.Keys(claims)), want) {
+	if want := []string{
+		"www-web-0", "www-web-1", "www-web-2", "www-web-3", "www-web-4"}; !slices.Equal(slices.Sorted(maps.Keys(claims)), want) {
 		t.Errorf("claims are %v, want %v", claims, want)
 	}
 
 	mark = pods.mark()
-	kubectl(t, "patch", kind, "web", "-n", ns, "-p", `{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"registry.k8s.io/nginx-slim:0.25"}]}}}}`)
+	kubectl(t, "patch", kind, "web", "-n", ns, "-p",
+		`{"spec":{"template":{"spec":{"containers":[{"name":"nginx","image":"registry.k8s.io/nginx-slim:0.25"}]}}}}`)
 	pods.expect(t, mark, "deleted web-4", "added web-4", "deleted web-3", "added web-3", "deleted web-2", "added web-2",
 		"deleted web-1", "added web-1", "deleted web-0", "added web-0")
 	set = waitReady(t, ns, "web", 5)

@@ -29,24 +29,27 @@ func TestAPodThatAdmissionChangesIsNamed(t *testing.T) {
 		_ = registrations.MutatingAdmissionPolicyBindings().Delete(context.Background(), ns, metav1.DeleteOptions{})
 		_ = registrations.MutatingAdmissionPolicies().Delete(context.Background(), ns, metav1.DeleteOptions{})
 	})
-	policy := &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
-		MatchConstraints: &admissionregistrationv1.MatchResources{
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": ns}},
-			ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
-			}}},
-		},
-		FailurePolicy:      new(admissionregistrationv1.Fail),
-		ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
-		Mutations: []admissionregistrationv1.Mutation{{PatchType: admissionregistrationv1.PatchTypeJSONPatch, JSONPatch: &admissionregistrationv1.JSONPatch{
-			Expression: `[JSONPatch{op: "remove", path: "/spec/volumes/0/persistentVolumeClaim"}, JSONPatch{op: "add", path: "/spec/volumes/0/emptyDir", value: Object.spec.volumes.emptyDir{}}]`,
-		}}},
-	}}
+	policy := &admissionregistrationv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": ns}},
+				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+					Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+				}}},
+			},
+			FailurePolicy:      new(admissionregistrationv1.Fail),
+			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
+			Mutations: []admissionregistrationv1.Mutation{
+				{PatchType: admissionregistrationv1.PatchTypeJSONPatch, JSONPatch: &admissionregistrationv1.JSONPatch{
+					Expression: `[JSONPatch{op: "remove", path: "/spec/volumes/0/persistentVolumeClaim"}, JSONPatch{op: "add", path: "/spec/volumes/0/emptyDir", value: Object.spec.volumes.emptyDir{}}]`,
+				}}},
+		}}
 	if _, err := registrations.MutatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a policy: %v", err)
 	}
-	binding := &admissionregistrationv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: ns}}
+	binding := &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: ns}}
 	if _, err := registrations.MutatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("binding a policy: %v", err)
 	}
@@ -69,7 +72,8 @@ func TestAPodThatAdmissionChangesIsNamed(t *testing.T) {
 		}
 		stalled := set.Status.Condition(v1.StatefulSetStalled)
 		for _, want := range []string{"pod db-0", "claim data-db-0", `volume "data"`, "mutating admission webhook or policy"} {
-			if stalled.Reason != v1.ReasonClaimsNotMounted || !strings.Contains(stalled.Message, want) || strings.Contains(stalled.Message, "delete") {
+			if stalled.Reason != v1.ReasonClaimsNotMounted || !strings.Contains(stalled.Message, want) ||
+				strings.Contains(stalled.Message, "delete") {
 				return fmt.Errorf("stalled is %+v, want %s with %q, and no advice to delete the pod", stalled, v1.ReasonClaimsNotMounted, want)
 			}
 		}

@@ -51,11 +51,13 @@ func TestObjectsOfAMemberThatReturnsGoWithTheSetAsItSaysThen(t *testing.T) {
 
 	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
 	waitReady(t, ns, "db", 1)
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"add","path":"/spec/objectTemplates/0/retention","value":{"whenDeleted":"Delete"}}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"add","path":"/spec/objectTemplates/0/retention","value":{"whenDeleted":"Delete"}}]`)
 	eventuallyOwned(t, ns, 1)
 	waitReady(t, ns, "db", 1)
 
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/replicas","value":2},{"op":"remove","path":"/spec/objectTemplates/0/retention"}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/replicas","value":2},{"op":"remove","path":"/spec/objectTemplates/0/retention"}]`)
 	waitReady(t, ns, "db", 2)
 	eventuallyOwned(t, ns, 0)
 	kubectl(t, "delete", kind, "db", "-n", ns)

@@ -64,7 +64,8 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	before := objectUIDs(t, ns)
 	one := strings.Replace(string(content), "replicas: 3", "replicas: 1", 1)
 	said, err := planCommand(t, ns, one, "-f", "-")
-	for _, line := range []string{"delete ConfigMap db-2-conf (member removed by ", "delete Service db-1-address (member removed by ", "it is due since "} {
+	for _, line := range []string{
+		"delete ConfigMap db-2-conf (member removed by ", "delete Service db-1-address (member removed by ", "it is due since "} {
 		if err != nil || !strings.Contains(said, line) {
 			t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, line)
 		}
@@ -73,7 +74,8 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
 	waitRetired(t, ns, 2)
 	expectObjects(t, ns, before)
-	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree, "conf  ConfigMap $(IDENTITY)-conf, 1 of 1 there, 2 of removed members, deleted from ") {
+	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree,
+		"conf  ConfigMap $(IDENTITY)-conf, 1 of 1 there, 2 of removed members, deleted from ") {
 		t.Errorf("the tree says nothing of what is due:\n%s", tree)
 	}
 	kubectl(t, "scale", kind, "db", "--replicas=3", "-n", ns)
@@ -83,7 +85,8 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 
 	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
 	waitRetired(t, ns, 2)
-	if said, err := tryPlugin(t, "reclaim", "db", "--ordinals=0,2", "--objects", "--yes", "-n", ns); err == nil || !strings.Contains(said, "the set wants member db-0") {
+	if said, err := tryPlugin(t, "reclaim", "db", "--ordinals=0,2", "--objects", "--yes", "-n", ns); err == nil ||
+		!strings.Contains(said, "the set wants member db-0") {
 		t.Errorf("reclaiming a wanted member: got %v, %s, want a refusal", err, said)
 	}
 	plugin(t, "reclaim", "db", "--ordinals=2", "--objects", "--yes", "-n", ns)
@@ -94,7 +97,8 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	for _, resource := range resources {
 		mayDelete(t, resource, false)
 	}
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/replicas","value":1},{"op":"remove","path":"/spec/objectTemplates/0/retention"}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/replicas","value":1},{"op":"remove","path":"/spec/objectTemplates/0/retention"}]`)
 	waitStatus(t, ns, "what is not deleted any more is not retired", func(set *v1.StatefulSet) string {
 		if s := set.Status.ObjectTemplates; s[0].Retired != 0 || s[1].Retired != 1 {
 			return fmt.Sprintf("status says %+v", s)
@@ -102,7 +106,8 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 		return ""
 	})
 	mayDelete(t, "configmaps", true)
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"replace","path":"/spec/objectTemplates/1/retention/scaledAfterSeconds","value":1}]`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/objectTemplates/1/retention/scaledAfterSeconds","value":1}]`)
 	delete(before, "ConfigMap db-1-conf")
 	eventuallyObjects(t, ns, "what is due is deleted", before)
 	waitReady(t, ns, "db", 1)

@@ -40,11 +40,13 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, goes)
 	}
 	const warning = `template "conf-v1", ConfigMap $(IDENTITY)-conf-v1, is removed, and its objects are deleted 1s after no pod is left that may use them; to keep them, put it back`
-	if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err != nil || !strings.Contains(said, warning) {
+	if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err != nil ||
+		!strings.Contains(said, warning) {
 		t.Fatalf("applying the example with the next configuration: got %v, %s, want a warning with %q", err, said, warning)
 	}
 	waitStatus(t, ns, "the old configuration is gone", func(set *v1.StatefulSet) string {
-		if all := set.Status.ObjectTemplates; len(all) != 1 || all[0].RemovedAt != nil || set.Status.UpdatedReplicas != 2 || set.Status.CurrentRevision != set.Status.UpdateRevision {
+		if all := set.Status.ObjectTemplates; len(all) != 1 || all[0].RemovedAt != nil || set.Status.UpdatedReplicas != 2 ||
+			set.Status.CurrentRevision != set.Status.UpdateRevision {
 			return fmt.Sprintf("status says %+v", set.Status)
 		}
 		return ""
@@ -61,7 +63,8 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 		}
 		return ""
 	})
-	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree, "conf-v2  ConfigMap $(IDENTITY)-conf-v2, template removed at ") || !strings.Contains(tree, "ConfigMap db-0-conf-v2 is kept as long as spec.template names ") {
+	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree, "conf-v2  ConfigMap $(IDENTITY)-conf-v2, template removed at ") ||
+		!strings.Contains(tree, "ConfigMap db-0-conf-v2 is kept as long as spec.template names ") {
 		t.Errorf("the tree says nothing of what is kept:\n%s", tree)
 	}
 	kubectlApply(t, string(content), "-n", ns)

@@ -33,7 +33,8 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 	mayMake(t, "jobs", true)
 	takeAwayAgain(t, "objects/jobs")
 	_, stderr, err := suite.Kubectl(t.Context(), jobs("Sometimes", "example.test/prime:1"), "apply", "-n", ns, "-f", "-")
-	if want := `spec.objectTemplates[0].object.spec.template.spec.restartPolicy: Unsupported value: "Sometimes"`; err == nil || !strings.Contains(stderr, want) {
+	if want := `spec.objectTemplates[0].object.spec.template.spec.restartPolicy: Unsupported value: "Sometimes"`; err == nil ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("a Job with a policy that does not exist: got %v and %q, want a refusal with %q", err, stderr, want)
 	}
 
@@ -44,8 +45,10 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatalf("getting the Job of the first member: %v", err)
 	}
-	_, stderr, err = suite.Kubectl(t.Context(), strings.Replace(good, "prime:1", "prime:2", 1), "apply", "-n", ns, "--dry-run=server", "-f", "-")
-	for _, want := range []string{"Job db-0-prime could not be changed: spec.objectTemplates[0].object.spec.template", "field is immutable; if it may not be changed, delete it to have it made anew"} {
+	_, stderr, err = suite.Kubectl(t.Context(), strings.Replace(good, "prime:1", "prime:2", 1), "apply", "-n", ns, "--dry-run=server", "-f",
+		"-")
+	for _, want := range []string{"Job db-0-prime could not be changed: spec.objectTemplates[0].object.spec.template",
+		"field is immutable; if it may not be changed, delete it to have it made anew"} {
 		if err != nil || !strings.Contains(stderr, want) {
 			t.Errorf("another image: got %v and %q, want that it is accepted with a warning that has %q", err, stderr, want)
 		}

@@ -35,7 +35,8 @@ func mayDo(t *testing.T, right, resource, role string, may bool) {
 	}
 	kubectl(t, verb, "-k", role)
 	harness.Eventually(t, fmt.Sprintf("the controller may %s %s: %t", right, resource, may), func(ctx context.Context) error {
-		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", right, resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
+		if got, said, _ := suite.Kubectl(ctx, "", "auth", "can-i", right, resource,
+			"--as=system:serviceaccount:statefulset-system:statefulset-apiserver"); got != want {
 			return fmt.Errorf("the host says %q, %s, want %q", got, said, want)
 		}
 		return nil
@@ -46,7 +47,8 @@ func mayDo(t *testing.T, right, resource, role string, may bool) {
 func takeAwayAgain(t *testing.T, role string, flags ...string) {
 	t.Helper()
 	t.Cleanup(func() {
-		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "", append([]string{"delete", "-k", "../../artifacts/" + role}, flags...)...); err != nil {
+		if _, said, err := suite.Kubectl(context.WithoutCancel(t.Context()), "",
+			append([]string{"delete", "-k", "../../artifacts/" + role}, flags...)...); err != nil {
 			t.Errorf("taking the right away again: %v: %s", err, said)
 		}
 	})
@@ -66,7 +68,8 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	refused := func(resource string) {
 		t.Helper()
 		want := fmt.Sprintf("Forbidden: the controller may not create %q; apply artifacts/objects/%s", resource, resource)
-		if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err == nil || !strings.Contains(said, want) {
+		if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err == nil ||
+			!strings.Contains(said, want) {
 			t.Errorf("without the right the example: got %v, %s, want a refusal with %q", err, said, want)
 		}
 	}

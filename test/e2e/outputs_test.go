@@ -34,7 +34,8 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 	pods := watchPods(t, ns)
 	mark := pods.mark()
 	kubectlApply(t, string(content), "-n", ns)
-	waitReason(t, ns, v1.StatefulSetReconciling, v1.ReasonWaitingForOutputs, "db-0: Service db-0-outside gives no ADDRESS: no such key: ingress")
+	waitReason(t, ns, v1.StatefulSetReconciling, v1.ReasonWaitingForOutputs,
+		"db-0: Service db-0-outside gives no ADDRESS: no such key: ingress")
 	balance(t, ns, "db-1", "192.0.2.11")
 	expectOutput(t, ns, "db-1", "ADDRESS", "192.0.2.11")
 	waitReason(t, ns, v1.StatefulSetReconciling, v1.ReasonWaitingForOutputs, "db-0: Service db-0-outside gives no ADDRESS")
@@ -69,7 +70,8 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 	}
 
 	const want = `spec.objectTemplates: Forbidden: output "ADDRESS" is removed, and named by the template that pods are made from`
-	_, said, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "--type=json", "-p", `[{"op":"remove","path":"/spec/objectTemplates/0/outputs"}]`)
+	_, said, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "--type=json", "-p",
+		`[{"op":"remove","path":"/spec/objectTemplates/0/outputs"}]`)
 	if err == nil || !strings.Contains(said, want) {
 		t.Errorf("removing an output that pods name: got %v, %s, want a refusal with %q", err, said, want)
 	}

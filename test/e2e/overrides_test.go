@@ -67,7 +67,8 @@ func expectShape(t *testing.T, ns, name, memory, role, storage string) {
 		t.Fatalf("reading claim data-%s: %v", name, err)
 	}
 	container := pod.Spec.Containers[0]
-	got := []string{container.Resources.Requests.Memory().String(), valueOf(container.Env, "ROLE"), claim.Spec.Resources.Requests.Storage().String()}
+	got := []string{
+		container.Resources.Requests.Memory().String(), valueOf(container.Env, "ROLE"), claim.Spec.Resources.Requests.Storage().String()}
 	if want := []string{memory, role, storage}; strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("pod %s has memory, role and storage %v, want %v", name, got, want)
 	}

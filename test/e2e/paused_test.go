@@ -34,7 +34,8 @@ func TestLifeOfThePausedExample(t *testing.T) {
 	waitPaused(t, ns, "3 members have yet to be updated")
 	pods.expect(t, mark)
 	partition := func(ordinal int) {
-		kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%d}}}}`, ordinal))
+		kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p",
+			fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%d}}}}`, ordinal))
 	}
 	partition(2) // the update waits there, however long it takes to pause it again
 	if got, want := plugin(t, "rollout", "resume", "statefulset/db", "-n", ns), "statefulset.apps.statefulset.dev/db resumed\n"; got != want {

@@ -77,7 +77,8 @@ func TestPlanOfAnImageChangesNothing(t *testing.T) {
 		t.Errorf("got %v and outcome %s (%s), want %v and converged", got, changed.Outcome, changed.Message, want)
 	}
 	scaled, err := sets.CreatePlanOfScale(t.Context(), "web", &autoscalingv1.Scale{
-		TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"}, Spec: autoscalingv1.ScaleSpec{Replicas: 3}}, metav1.CreateOptions{})
+		TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "Scale"}, Spec: autoscalingv1.ScaleSpec{Replicas: 3}},
+		metav1.CreateOptions{})
 	if err != nil || !slices.Equal(podActions(scaled), []string{"CreateMember web-2"}) {
 		t.Errorf("plan of 3 replicas: %v, %v; want to create web-2", podActions(scaled), err)
 	}
@@ -102,7 +103,8 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 	if _, err := stranger.AppsV1().StatefulSets(ns).GetPlan(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("GET by a user without a role: got %v, want forbidden", err)
 	}
-	if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(t.Context(), "web", newSet("web", 1), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(t.Context(), "web", newSet("web", 1),
+		metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("POST by a user without a role: got %v, want forbidden", err)
 	}
 	kubectl(t, "create", "rolebinding", "viewer", "-n", ns, "--clusterrole=view", "--user=nobody-in-particular")
@@ -110,7 +112,8 @@ func TestPlanIsForThoseWhoMayAskForIt(t *testing.T) {
 		_, err := stranger.AppsV1().StatefulSets(ns).GetPlan(ctx, "web", metav1.GetOptions{})
 		return err
 	})
-	if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(t.Context(), "web", newSet("web", 1), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := stranger.AppsV1().StatefulSets(ns).CreatePlan(t.Context(), "web", newSet("web", 1),
+		metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("POST by a viewer: got %v, want forbidden", err)
 	}
 	kubectl(t, "create", "rolebinding", "editor", "-n", ns, "--clusterrole=edit", "--user=nobody-in-particular")
@@ -127,15 +130,18 @@ func TestHoldKeepsTheControllerFromActing(t *testing.T) {
 	held.Annotations = map[string]string{v1.HoldAnnotation: "migration"}
 	create(t, ns, held)
 	kubectl(t, "wait", "--for=jsonpath={.status.conditions[?(@.type==\"Ready\")].reason}=Held", kind+"/web", "-n", ns, "--timeout=60s")
-	kubectl(t, "patch", kind, "web", "-n", ns, "--subresource=status", "--type=merge", "-p", `{"status":{"currentRevision":"web-1","updateRevision":"web-2","collisionCount":3}}`)
+	kubectl(t, "patch", kind, "web", "-n", ns, "--subresource=status", "--type=merge", "-p",
+		`{"status":{"currentRevision":"web-1","updateRevision":"web-2","collisionCount":3}}`)
 	kubectl(t, "label", kind, "web", "-n", ns, "seen=again")
-	if p, err := suite.Sets.AppsV1().StatefulSets(ns).GetPlan(t.Context(), "web", metav1.GetOptions{}); err != nil || p.Outcome != v1.PlanHeld {
+	if p, err := suite.Sets.AppsV1().StatefulSets(ns).GetPlan(t.Context(), "web", metav1.GetOptions{}); err != nil ||
+		p.Outcome != v1.PlanHeld {
 		t.Errorf("plan of a held set: %+v, %v; want held", p, err)
 	}
 	if pods := podsOf(t, ns); len(pods) > 0 {
 		t.Errorf("got pods %v of a held set, want none", pods)
 	}
-	got := kubectl(t, "get", kind, "web", "-n", ns, "-o", "jsonpath={.status.currentRevision} {.status.updateRevision} {.status.collisionCount}")
+	got := kubectl(t, "get", kind, "web", "-n", ns, "-o",
+		"jsonpath={.status.currentRevision} {.status.updateRevision} {.status.collisionCount}")
 	if want := "web-1 web-2 3"; got != want {
 		t.Errorf("status of a held set: got %q, want %q as it was written", got, want)
 	}

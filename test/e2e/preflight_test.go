@@ -38,7 +38,9 @@ func TestInvalidTemplatesAreRefused(t *testing.T) {
 			"spec.template.spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive"},
 		"a volume without a path": {"containers:", "volumes: [{name: a, hostPath: {}}], containers:",
 			"spec.template.spec.volumes[0].hostPath.path: Required value"},
-		"a claim of an unknown source": {"  selector:", "  volumeClaimTemplates: [{metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeAttributesClassName: 'A B'}}]\n  selector:",
+		"a claim of an unknown source": {
+			"  selector:",
+			"  volumeClaimTemplates: [{metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeAttributesClassName: 'A B'}}]\n  selector:",
 			`spec.volumeClaimTemplates[0].spec.volumeAttributesClassName: Invalid value: "A B"`},
 	} {
 		stdout, stderr, err := suite.Kubectl(t.Context(), strings.Replace(manifestOf("db"), c.old, c.new, 1), "apply", "-n", ns, "-f", "-")
@@ -48,7 +50,8 @@ func TestInvalidTemplatesAreRefused(t *testing.T) {
 	}
 
 	create(t, ns, newSet("db", 0))
-	_, stderr, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "-p", `{"spec":{"template":{"spec":{"dnsPolicy":"Guess"}}}}`)
+	_, stderr, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "-p",
+		`{"spec":{"template":{"spec":{"dnsPolicy":"Guess"}}}}`)
 	if want := `spec.template.spec.dnsPolicy: Unsupported value: "Guess"`; err == nil || !strings.Contains(stderr, want) {
 		t.Errorf("patching the template: got %v and %q, want a refusal with %q", err, stderr, want)
 	}
@@ -62,7 +65,8 @@ func TestPoliciesAreWarnedOf(t *testing.T) {
 	limit(t, full, "pods", "0")
 	restricted := readyNamespace(t)
 	enforce := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	if _, err := suite.Host.CoreV1().Namespaces().Patch(t.Context(), restricted, types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().Namespaces().Patch(t.Context(), restricted, types.MergePatchType, enforce,
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("restricting a namespace: %v", err)
 	}
 	absent := strings.Replace(manifestOf("db"), "containers:", "serviceAccountName: absent, containers:", 1)
@@ -72,7 +76,8 @@ func TestPoliciesAreWarnedOf(t *testing.T) {
 		"an account that is missing": {readyNamespace(t), absent, `serviceaccount "absent" not found`},
 	} {
 		stdout, stderr, err := suite.Kubectl(t.Context(), c.manifest, "apply", "-n", c.ns, "-f", "-")
-		if want := "Warning: spec.template: a pod could not be created now: "; err != nil || !strings.Contains(stderr, want) || !strings.Contains(stderr, c.want) {
+		if want := "Warning: spec.template: a pod could not be created now: "; err != nil || !strings.Contains(stderr, want) ||
+			!strings.Contains(stderr, c.want) {
 			t.Errorf("%s: got %v, %q and %q, want it to be accepted with a warning that has %q and %q", name, err, stdout, stderr, want, c.want)
 		}
 	}
@@ -99,21 +104,24 @@ func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, spec := metav1.ObjectMeta{GenerateName: "try-"}, corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}
+	meta, spec := metav1.ObjectMeta{GenerateName: "try-"},
+		corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}
 	for kind, create := range map[string]func(metav1.CreateOptions) error{
 		"a pod": func(options metav1.CreateOptions) error {
 			_, err := preflight.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{ObjectMeta: meta, Spec: spec}, options)
 			return err
 		},
 		"a pod template": func(options metav1.CreateOptions) error {
-			_, err := preflight.CoreV1().PodTemplates(ns).Create(t.Context(), &corev1.PodTemplate{ObjectMeta: meta, Template: corev1.PodTemplateSpec{Spec: spec}}, options)
+			_, err := preflight.CoreV1().PodTemplates(ns).Create(t.Context(),
+				&corev1.PodTemplate{ObjectMeta: meta, Template: corev1.PodTemplateSpec{Spec: spec}}, options)
 			return err
 		},
 		"a claim": func(options metav1.CreateOptions) error {
-			_, err := preflight.CoreV1().PersistentVolumeClaims(ns).Create(t.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-			}}, options)
+			_, err := preflight.CoreV1().PersistentVolumeClaims(ns).Create(t.Context(),
+				&corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: corev1.PersistentVolumeClaimSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+				}}, options)
 			return err
 		},
 	} {
@@ -125,8 +133,9 @@ func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 		}
 	}
 	for account, want := range map[string]bool{"statefulset-preflight": true, "default": false, "statefulset-apiserver": false} {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: serverUser, ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: "statefulset-system", Verb: "impersonate", Resource: "serviceaccounts", Name: account}}}
+		review := &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: serverUser, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: "statefulset-system", Verb: "impersonate", Resource: "serviceaccounts", Name: account}}}
 		answer, err := suite.Host.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
 		if err != nil || answer.Status.Allowed != want {
 			t.Errorf("the server may speak for %s: got %+v and error %v, want %t", account, answer.Status, err, want)
@@ -147,10 +156,12 @@ func TestThePreflightIsAFlowOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema, err := suite.Host.FlowcontrolV1().FlowSchemas().Get(t.Context(), "service-accounts", metav1.GetOptions{})
-	if err != nil || schema.Spec.DistinguisherMethod == nil || schema.Spec.DistinguisherMethod.Type != flowcontrolv1.FlowDistinguisherMethodByUserType {
+	if err != nil || schema.Spec.DistinguisherMethod == nil ||
+		schema.Spec.DistinguisherMethod.Type != flowcontrolv1.FlowDistinguisherMethodByUserType {
 		t.Fatalf("got flow schema %+v and error %v, want one that tells users apart", schema, err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, config.Host+"/api/v1/namespaces/"+ns+"/podtemplates?dryRun=All", strings.NewReader("{}"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, config.Host+"/api/v1/namespaces/"+ns+"/podtemplates?dryRun=All",
+		strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +184,14 @@ func TestAQuotaComesBeforeTheDryRuns(t *testing.T) {
 	full, empty := readyNamespace(t), readyNamespace(t)
 	limit(t, full, count, "0")
 	limit(t, empty, count, "5")
-	if _, stderr, err := suite.Kubectl(t.Context(), manifestOf("db"), "apply", "-n", full, "-f", "-"); err == nil || !strings.Contains(stderr, "exceeded quota") {
+	if _, stderr, err := suite.Kubectl(t.Context(), manifestOf("db"), "apply", "-n", full, "-f", "-"); err == nil ||
+		!strings.Contains(stderr, "exceeded quota") {
 		t.Errorf("a set beyond the quota: got %v and %q, want it refused", err, stderr)
 	}
 	invalid := strings.Replace(manifestOf("db"), "image:", "imagePullPolicy: Sometimes, image:", 1)
 	for range 5 {
-		if _, stderr, err := suite.Kubectl(t.Context(), invalid, "create", "-n", empty, "-f", "-"); err == nil || !strings.Contains(stderr, "imagePullPolicy") {
+		if _, stderr, err := suite.Kubectl(t.Context(), invalid, "create", "-n", empty, "-f", "-"); err == nil ||
+			!strings.Contains(stderr, "imagePullPolicy") {
 			t.Errorf("an invalid set: got %v and %q, want it refused by the host", err, stderr)
 		}
 	}
@@ -205,10 +218,12 @@ func TestWhatADryRunIsSpentOn(t *testing.T) {
 	waitReady(t, ns, "db", 1)
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", `{"spec":{"minReadySeconds":1}}`)
 	kubectl(t, "label", kind, "db", "-n", ns, "color=green")
-	expectDryRuns(t, ns, "after changes of other things than the template", map[string]int{"podtemplates": 1, "pods": 1, "persistentvolumeclaims": 1})
+	expectDryRuns(t, ns, "after changes of other things than the template",
+		map[string]int{"podtemplates": 1, "pods": 1, "persistentvolumeclaims": 1})
 
 	kubectl(t, "patch", kind, "db", "-n", ns, "--dry-run=server", "-p", `{"spec":{"template":{"metadata":{"labels":{"color":"green"}}}}}`)
-	expectDryRuns(t, ns, "after a change of the template, itself a dry run", map[string]int{"podtemplates": 2, "pods": 2, "persistentvolumeclaims": 1})
+	expectDryRuns(t, ns, "after a change of the template, itself a dry run",
+		map[string]int{"podtemplates": 2, "pods": 2, "persistentvolumeclaims": 1})
 }
 
 // expectDryRuns waits until the log shows just the given dry runs of our server in a
@@ -218,7 +233,8 @@ func expectDryRuns(t *testing.T, ns, when string, want map[string]int) {
 	harness.Eventually(t, "the audit log shows the dry runs "+when, func(context.Context) error {
 		got := map[string]int{}
 		eachAuditEvent(t, func(event *auditv1.Event) {
-			if event.User.Username == serverUser && event.ImpersonatedUser != nil && event.ImpersonatedUser.Username == preflightUser && event.ObjectRef != nil && event.ObjectRef.Namespace == ns &&
+			if event.User.Username == serverUser && event.ImpersonatedUser != nil && event.ImpersonatedUser.Username == preflightUser &&
+				event.ObjectRef != nil && event.ObjectRef.Namespace == ns &&
 				strings.Contains(event.RequestURI, "dryRun=All") && event.Stage == auditv1.StageResponseComplete {
 				got[event.ObjectRef.Resource]++
 			}

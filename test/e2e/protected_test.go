@@ -98,7 +98,8 @@ func TestTheExampleIsTornDownInOrder(t *testing.T) {
 
 	const name = "statefulset.apps.statefulset.dev/db: "
 	out, err := tryPlugin(t, "delete", "--ordered", "db", "-n", ns)
-	if want := "error: nothing was changed: set " + ns + `/db is protected ("the orders of the shop"): remove annotation apps.statefulset.dev/protect first` + "\n"; err == nil || out != want {
+	if want := "error: nothing was changed: set " + ns +
+		`/db is protected ("the orders of the shop"): remove annotation apps.statefulset.dev/protect first` + "\n"; err == nil || out != want {
 		t.Errorf("of the protected set kubectl sts says %q with %v, want %q and an error", out, err, want)
 	}
 	kubectl(t, "annotate", kind, "db", "-n", ns, "apps.statefulset.dev/protect-")
@@ -116,7 +117,8 @@ func TestTheExampleIsTornDownInOrder(t *testing.T) {
 	}
 
 	out = plugin(t, "delete", "--ordered", "db", "-n", ns, "--timeout=1m")
-	if begin, end := name+"3 members: db-2, db-1, db-0\n", `gone, 0 left`+"\n"+`statefulset.apps.statefulset.dev "db" deleted from `+ns+" namespace\n"; !strings.HasPrefix(out, begin) || !strings.HasSuffix(out, end) {
+	if begin, end := name+"3 members: db-2, db-1, db-0\n", `gone, 0 left`+"\n"+`statefulset.apps.statefulset.dev "db" deleted from `+ns+
+		" namespace\n"; !strings.HasPrefix(out, begin) || !strings.HasSuffix(out, end) {
 		t.Errorf("kubectl sts says\n%s\nwant it to begin with\n%s\nand to end with\n%s", out, begin, end)
 	}
 	pods.expect(t, mark, "deleted db-2", "deleted db-1", "deleted db-0")

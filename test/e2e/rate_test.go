@@ -35,7 +35,8 @@ func TestLifeOfTheExampleWithARate(t *testing.T) {
 	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", replace)
 	waitReady(t, ns, "db", 5)
 
-	said, err := planCommand(t, ns, strings.Replace(string(content[strings.Index(string(content), "---\n")+4:]), "replicas: 5", "replicas: 1", 1), "-f", "-")
+	said, err := planCommand(t, ns,
+		strings.Replace(string(content[strings.Index(string(content), "---\n")+4:]), "replicas: 5", "replicas: 1", 1), "-f", "-")
 	if want := "pod db-2 is removed when others that are not wanted are gone"; err != nil || !strings.Contains(said, want) {
 		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
 	}
@@ -47,7 +48,8 @@ func TestLifeOfTheExampleWithARate(t *testing.T) {
 		}
 		return nil
 	})
-	if got := pods.since(mark); len(got) != 4 || got[2] != "deleted db-2" && got[2] != "deleted db-1" || got[3] != "deleted db-1" && got[3] != "deleted db-2" {
+	if got := pods.since(mark); len(got) != 4 || got[2] != "deleted db-2" && got[2] != "deleted db-1" ||
+		got[3] != "deleted db-1" && got[3] != "deleted db-2" {
 		t.Errorf("pods went in the order %v, want db-4 and db-3 before db-2 and db-1", got)
 	}
 	waitReady(t, ns, "db", 1)

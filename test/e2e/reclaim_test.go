@@ -40,12 +40,14 @@ func TestLifeOfTheExampleThatReclaims(t *testing.T) {
 	}
 	kubectl(t, "scale", kind, "db", "--replicas=3", "-n", ns)
 	set := waitReady(t, ns, "db", 3)
-	waitMarks(t, ns, "those of members that are back are not dated", map[string]bool{"data-db-0": false, "data-db-1": false, "data-db-2": false})
+	waitMarks(t, ns, "those of members that are back are not dated",
+		map[string]bool{"data-db-0": false, "data-db-1": false, "data-db-2": false})
 	if after := claimUIDs(t, ns); fmt.Sprint(after) != fmt.Sprint(before) || len(set.Status.Reclaims) > 0 {
 		t.Errorf("got claims %v and status.reclaims %v, want the claims %v and none to be deleted", after, set.Status.Reclaims, before)
 	}
 
-	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p", `{"spec":{"replicas":1,"persistentVolumeClaimRetentionPolicy":{"scaledAfterSeconds":1}}}`)
+	kubectl(t, "patch", kind, "db", "-n", ns, "--type=merge", "-p",
+		`{"spec":{"replicas":1,"persistentVolumeClaimRetentionPolicy":{"scaledAfterSeconds":1}}}`)
 	waitUndeleted(t, ns, "claims of ordinal", "; if the controller lacks the right: kubectl apply -k artifacts/reclaim")
 	waitReady(t, ns, "db", 1)
 	if got := claimUIDs(t, ns); fmt.Sprint(got) != fmt.Sprint(before) {
@@ -96,14 +98,16 @@ func TestWhoHasClaimsDeletedMayDeleteThem(t *testing.T) {
 	kubectl(t, "create", "rolebinding", "sets", "-n", ns, "--role=sets", "--user=eve")
 	const want = `spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds: Forbidden: user "eve" may not delete "persistentvolumeclaims" in namespace`
 	for sentence, args := range map[string][]string{"a creation": nil, "a dry run": {"--dry-run=server"}} {
-		_, said, err := suite.Kubectl(t.Context(), setOf(string(content)), append([]string{"create", "-f", "-", "-n", ns, "--as=eve"}, args...)...)
+		_, said, err := suite.Kubectl(t.Context(), setOf(string(content)),
+			append([]string{"create", "-f", "-", "-n", ns, "--as=eve"}, args...)...)
 		if err == nil || !strings.Contains(said, want) {
 			t.Errorf("%s: got %q and %v, want an error with %q", sentence, said, err, want)
 		}
 	}
 	kubectlApply(t, string(content), "-n", ns)
 	kubectl(t, "patch", kind, "db", "-n", ns, "--as=eve", "--type=merge", "-p", `{"spec":{"replicas":2}}`)
-	_, said, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "--as=eve", "--type=merge", "-p", `{"spec":{"persistentVolumeClaimRetentionPolicy":{"scaledAfterSeconds":1}}}`)
+	_, said, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "--as=eve", "--type=merge", "-p",
+		`{"spec":{"persistentVolumeClaimRetentionPolicy":{"scaledAfterSeconds":1}}}`)
 	if err == nil || !strings.Contains(said, want) {
 		t.Errorf("a shorter delay: got %q and %v, want an error with %q", said, err, want)
 	}

@@ -35,16 +35,19 @@ func TestRefusals(t *testing.T) {
 		args     []string
 		want     []string
 	}{
-		"a namespace that does not exist":   {manifestOf("db"), []string{"-n", "nowhere"}, []string{`namespaces "nowhere" not found`}},
-		"a namespace that is being deleted": {manifestOf("db"), []string{"-n", terminating}, []string{"is forbidden", "because it is being terminated"}},
-		"a quota that is used up":           {manifestOf("second"), []string{"-n", ns}, []string{"exceeded quota: limit", "count/" + kind + "=1"}},
+		"a namespace that does not exist": {manifestOf("db"), []string{"-n", "nowhere"}, []string{`namespaces "nowhere" not found`}},
+		"a namespace that is being deleted": {
+			manifestOf("db"), []string{"-n", terminating}, []string{"is forbidden", "because it is being terminated"}},
+		"a quota that is used up": {manifestOf("second"), []string{"-n", ns}, []string{"exceeded quota: limit", "count/" + kind + "=1"}},
 		"a field that does not exist": {strings.Replace(manifestOf("first"), "serviceName", "servieName", 1), []string{"-n", ns},
 			[]string{`strict decoding error: unknown field "spec.servieName"`}},
-		"a selector that does not match": {strings.Replace(manifestOf("first"), "matchLabels: {app: x}", "matchLabels: {app: other}", 1), []string{"-n", ns},
+		"a selector that does not match": {
+			strings.Replace(manifestOf("first"), "matchLabels: {app: x}", "matchLabels: {app: other}", 1), []string{"-n", ns},
 			[]string{"spec.selector", "field is immutable"}},
 		"a negative number of replicas": {strings.Replace(manifestOf("first"), "replicas: 0", "replicas: -1", 1), []string{"-n", ns},
 			[]string{"spec.replicas: Invalid value: -1: must be greater than or equal to 0"}},
-		"a policy that does not exist": {strings.Replace(manifestOf("first"), "replicas: 0", "podManagementPolicy: Chaotic", 1), []string{"-n", ns},
+		"a policy that does not exist": {
+			strings.Replace(manifestOf("first"), "replicas: 0", "podManagementPolicy: Chaotic", 1), []string{"-n", ns},
 			[]string{"spec.podManagementPolicy", "Chaotic", "OrderedReady", "Parallel"}},
 	} {
 		stdout, stderr, err := suite.Kubectl(t.Context(), c.manifest, append([]string{"apply", "-f", "-"}, c.args...)...)
@@ -173,13 +176,15 @@ func TestASetAtItsQuotaGoesOnWhenThereIsRoom(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if c := conditionOf(got, v1.StatefulSetStalled); c == nil || c.Status != corev1.ConditionTrue || time.Since(c.LastTransitionTime.Time) < 20*time.Second {
+		if c := conditionOf(got, v1.StatefulSetStalled); c == nil || c.Status != corev1.ConditionTrue ||
+			time.Since(c.LastTransitionTime.Time) < 20*time.Second {
 			return fmt.Errorf("condition Stalled is %+v", c)
 		}
 		return nil
 	})
 	patch := fmt.Appendf(nil, `{"spec":{"hard":{"pods":"%d"}}}`, allowed+more)
-	if _, err := suite.Host.CoreV1().ResourceQuotas(ns).Patch(t.Context(), "limit", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().ResourceQuotas(ns).Patch(t.Context(), "limit", types.MergePatchType, patch,
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("raising the quota: %v", err)
 	}
 	harness.Eventually(t, "the quota's controller has seen it", func(ctx context.Context) error {

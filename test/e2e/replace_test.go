@@ -35,13 +35,16 @@ func TestLifeOfTheExampleWithReplacedMembers(t *testing.T) {
 	before, claims := podUIDs(t, ns), claimUIDs(t, ns)
 
 	mark := pods.mark()
-	if got, want := plugin(t, "replace", "db-1", "--dry-run=server", "-n", ns), "statefulset.apps.statefulset.dev/db: db-1 to be replaced (server dry run)\n"; got != want {
+	if got, want := plugin(t, "replace", "db-1", "--dry-run=server", "-n", ns),
+		"statefulset.apps.statefulset.dev/db: db-1 to be replaced (server dry run)\n"; got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
-	if said, want := plugin(t, "plan", "db", "--replace=db-1", "-n", ns), "delete pod db-1 (replace)"; !strings.Contains(said, want) || !strings.Contains(said, "Converged: 3 of 3 members are available") {
+	if said, want := plugin(t, "plan", "db", "--replace=db-1", "-n", ns), "delete pod db-1 (replace)"; !strings.Contains(said, want) ||
+		!strings.Contains(said, "Converged: 3 of 3 members are available") {
 		t.Errorf("kubectl sts plan says %q, want %q in it and the set whole in the end", said, want)
 	}
-	if said, err := tryPlugin(t, "plan", "db", "--replace=db-3", "-n", ns); err == nil || !strings.Contains(said, "set db has no member db-3") {
+	if said, err := tryPlugin(t, "plan", "db", "--replace=db-3", "-n", ns); err == nil ||
+		!strings.Contains(said, "set db has no member db-3") {
 		t.Errorf("the plan of replacing what is no member: got %q and %v, want it refused as replacing it is", said, err)
 	}
 	pods.expect(t, mark)
@@ -90,8 +93,10 @@ func TestMembersAreReplacedUnderTheRightsOfWhoMayEdit(t *testing.T) {
 		kubectl(t, "create", "rolebinding", role, "--clusterrole="+role, "--user="+ns+"-"+role, "-n", ns)
 		harness.Eventually(t, "it is known what "+role+" may do", func(ctx context.Context) error {
 			may := func(verb, subresource string) bool {
-				review, err := suite.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: ns + "-" + role,
-					ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: verb, Group: v1.GroupName, Resource: "statefulsets", Subresource: subresource}}}, metav1.CreateOptions{})
+				review, err := suite.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx,
+					&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: ns + "-" + role,
+						ResourceAttributes: &authorizationv1.ResourceAttributes{
+							Namespace: ns, Verb: verb, Group: v1.GroupName, Resource: "statefulsets", Subresource: subresource}}}, metav1.CreateOptions{})
 				return err == nil && review.Status.Allowed
 			}
 			if !may("get", "") {

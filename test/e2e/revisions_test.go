@@ -35,13 +35,17 @@ func TestRevisionsAreThoseOfTheBuiltInKind(t *testing.T) {
 			main.Ports = []corev1.ContainerPort{{ContainerPort: 80}}
 			main.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80)}}}
 			main.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 90}}}
-			main.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "a && b > c"}}}}
-			main.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("0.5"), corev1.ResourceMemory: resource.MustParse("0.1")}
-			main.Env = []corev1.EnvVar{{Name: "NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
+			main.Lifecycle = &corev1.Lifecycle{
+				PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "a && b > c"}}}}
+			main.Resources.Requests = corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("0.5"), corev1.ResourceMemory: resource.MustParse("0.1")}
+			main.Env = []corev1.EnvVar{
+				{Name: "NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
 			template.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "example.test/init:1"}}
 			template.Spec.Volumes = []corev1.Volume{
 				{Name: "empty"},
-				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}}}},
+				{Name: "config", VolumeSource: corev1.VolumeSource{
+					ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "c"}}}},
 				{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "s"}}},
 				{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/x"}}},
 				{Name: "token", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
@@ -66,10 +70,12 @@ func TestRevisionsAreThoseOfTheBuiltInKind(t *testing.T) {
 			}
 			got, want := onlyRevision(t, ours), onlyRevision(t, theirs)
 			if got.Name != want.Name || string(got.Data.Raw) != string(want.Data.Raw) || got.Revision != want.Revision {
-				t.Errorf("our revision is %s, %d:\n%s\nthe built-in one is %s, %d:\n%s", got.Name, got.Revision, got.Data.Raw, want.Name, want.Revision, want.Data.Raw)
+				t.Errorf("our revision is %s, %d:\n%s\nthe built-in one is %s, %d:\n%s", got.Name, got.Revision, got.Data.Raw, want.Name, want.Revision,
+					want.Data.Raw)
 			}
 			if !maps.Equal(got.Labels, want.Labels) || !maps.Equal(got.Annotations, want.Annotations) {
-				t.Errorf("our revision has labels %v and annotations %v, the built-in one %v and %v", got.Labels, got.Annotations, want.Labels, want.Annotations)
+				t.Errorf("our revision has labels %v and annotations %v, the built-in one %v and %v", got.Labels, got.Annotations, want.Labels,
+					want.Annotations)
 			}
 		})
 	}

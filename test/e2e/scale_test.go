@@ -73,10 +73,11 @@ func scaledByOthers(t *testing.T, set *v1.StatefulSet, members []string) {
 		return err
 	})
 
-	scaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps.statefulset.dev/v1", Kind: "StatefulSet", Name: "db"},
-		MinReplicas:    ptr.To[int32](4), MaxReplicas: 5,
-	}}
+	scaler := &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps.statefulset.dev/v1", Kind: "StatefulSet", Name: "db"},
+			MinReplicas:    ptr.To[int32](4), MaxReplicas: 5,
+		}}
 	if _, err := suite.Host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating an autoscaler: %v", err)
 	}

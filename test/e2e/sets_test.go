@@ -80,7 +80,8 @@ func waitUpdated(t *testing.T, ns string) {
 			return err
 		}
 		if set.Status.Rollout != nil || set.Status.CurrentRevision != set.Status.UpdateRevision {
-			return fmt.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision, set.Status.UpdateRevision)
+			return fmt.Errorf("status.rollout is %v and the current revision %s, want none and %s", set.Status.Rollout, set.Status.CurrentRevision,
+				set.Status.UpdateRevision)
 		}
 		return nil
 	})

@@ -32,24 +32,29 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	mark := pods.mark()
 	kubectlApply(t, strings.Replace(string(content), "nginx-slim:0.24", "nginx-slim:0.25", 1), "-n", ns)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonBaking, "step 1/1: 1 of 3 at db-")
-	set := waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "waiting for somebody to promote it: kubectl sts rollout promote --step=1")
+	set := waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion,
+		"waiting for somebody to promote it: kubectl sts rollout promote --step=1")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
-	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--watch=false", "-n", ns), "kubectl sts rollout promote --step=1\n"; !strings.HasSuffix(got, want) {
+	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--watch=false", "-n", ns),
+		"kubectl sts rollout promote --step=1\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("kubectl sts rollout status says %q, want it to end with %q", got, want)
 	}
-	for flag, want := range map[string]string{"--abort": "delete pod db-2 (rollback)", "--promote=1": "delete pod db-0 (update)", "--promote-all": "delete pod db-0 (update)"} {
+	for flag, want := range map[string]string{
+		"--abort": "delete pod db-2 (rollback)", "--promote=1": "delete pod db-0 (update)", "--promote-all": "delete pod db-0 (update)"} {
 		if got := plugin(t, "plan", "db", flag, "-n", ns); !strings.Contains(got, want) {
 			t.Errorf("kubectl sts plan %s says\n%s\nwant %q in it", flag, got, want)
 		}
 	}
 
 	mark = pods.mark()
-	if got, want := plugin(t, "rollout", "abort", "statefulset/db", "-n", ns), fmt.Sprintf("statefulset.apps.statefulset.dev/db: update to %s aborted\n", set.Status.UpdateRevision); got != want {
+	if got, want := plugin(t, "rollout", "abort", "statefulset/db", "-n", ns),
+		fmt.Sprintf("statefulset.apps.statefulset.dev/db: update to %s aborted\n", set.Status.UpdateRevision); got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonRolledBack, "admin has aborted it")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
-	if said, err := tryPlugin(t, "rollout", "status", "statefulset/db", "-n", ns); err == nil || !strings.Contains(said, "was rolled back: admin has aborted it") {
+	if said, err := tryPlugin(t, "rollout", "status", "statefulset/db", "-n", ns); err == nil ||
+		!strings.Contains(said, "was rolled back: admin has aborted it") {
 		t.Errorf("kubectl sts rollout status says %q and ends with %v, want an error that says why the update was taken back", said, err)
 	}
 	for ordinal := range 3 {
@@ -61,14 +66,16 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 			t.Errorf("%s is at %s, want %s as before the update", pod.Name, got, want)
 		}
 	}
-	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Rollout(t.Context(), "db", &v1.StatefulSetRollout{Revision: set.Status.UpdateRevision, Action: v1.PromoteAllRollout}, metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "is rolled back already") {
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Rollout(t.Context(), "db", &v1.StatefulSetRollout{Revision: set.Status.UpdateRevision,
+		Action: v1.PromoteAllRollout}, metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "is rolled back already") {
 		t.Errorf("promoting what is rolled back: got error %v, want it refused", err)
 	}
 
 	plugin(t, "rollout", "restart", "statefulset/db", "-n", ns)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion, "step 1/1: 1 of 3 at db-")
 	plugin(t, "rollout", "promote", "statefulset/db", "-n", ns)
-	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--timeout=2m", "-n", ns), "statefulset rolling update complete 3 pods"; !strings.Contains(got, want) {
+	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--timeout=2m", "-n", ns),
+		"statefulset rolling update complete 3 pods"; !strings.Contains(got, want) {
 		t.Errorf("kubectl sts rollout status says %q, want %q in it", got, want)
 	}
 	waitUpdated(t, ns)

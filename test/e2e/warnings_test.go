@@ -31,14 +31,16 @@ spec: {clusterIP: %s, selector: {app: %s}, ports: [{port: 80}]}
 ---
 `
 	for sentence, c := range map[string]struct{ service, want string }{
-		"there is none":                        {"", "has no headless Service \"x\" now"},
-		"it has a cluster IP":                  {fmt.Sprintf(service, `""`, "x"), "Service \"x\" is not headless: it has the cluster IP 10."},
-		"it selects other pods":                {fmt.Sprintf(service, "None", "other"), "the selector of Service \"x\" (app=other) matches no member"},
+		"there is none":       {"", "has no headless Service \"x\" now"},
+		"it has a cluster IP": {fmt.Sprintf(service, `""`, "x"), "Service \"x\" is not headless: it has the cluster IP 10."},
+		"it selects other pods": {
+			fmt.Sprintf(service, "None", "other"), "the selector of Service \"x\" (app=other) matches no member"},
 		"it is headless, and selects its pods": {fmt.Sprintf(service, "None", "x"), ""},
 	} {
 		ns := readyNamespace(t)
 		_, stderr, err := suite.Kubectl(t.Context(), c.service+manifestOf("db"), "apply", "-n", ns, "-f", "-")
-		if warned := strings.Contains(stderr, "Warning: spec.serviceName"); err != nil || !strings.Contains(stderr, c.want) || warned != (c.want != "") {
+		if warned := strings.Contains(stderr, "Warning: spec.serviceName"); err != nil || !strings.Contains(stderr, c.want) ||
+			warned != (c.want != "") {
 			t.Errorf("%s: got %q and error %v, want a warning with %q, or none if that is empty", sentence, stderr, err, c.want)
 		}
 	}
@@ -56,7 +58,8 @@ func TestASetIsWarnedOfAStorageClassThatDoesNotExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, err := suite.Kubectl(t.Context(), string(manifest), "apply", "-n", ns, "-f", "-")
-	if want := `Warning: spec.volumeClaimTemplates[0].spec.storageClassName: the cluster has no StorageClass "fats" now`; err != nil || !strings.Contains(stderr, want) {
+	if want := `Warning: spec.volumeClaimTemplates[0].spec.storageClassName: the cluster has no StorageClass "fats" now`; err != nil ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("got %q and error %v, want a warning with %q", stderr, err, want)
 	}
 	harness.Eventually(t, "the status names the claim and its StorageClass", func(ctx context.Context) error {

@@ -64,7 +64,8 @@ func (m *Members) AwaitReady(t testing.TB) {
 			return err
 		}
 		for _, c := range set.Status.Conditions {
-			if c.Type == v1.StatefulSetReady && c.Status == corev1.ConditionTrue && set.Status.ObservedGeneration == set.Generation && set.Status.ReadyReplicas == *set.Spec.Replicas {
+			if c.Type == v1.StatefulSetReady && c.Status == corev1.ConditionTrue && set.Status.ObservedGeneration == set.Generation &&
+				set.Status.ReadyReplicas == *set.Spec.Replicas {
 				return nil
 			}
 		}
@@ -112,8 +113,9 @@ func (m *Members) Bait(t testing.TB) (taken func(ctx context.Context) bool) {
 	t.Helper()
 	baits := m.cluster.Host.CoreV1().ConfigMaps(m.Namespace)
 	bait, err := baits.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		GenerateName:    "bait-",
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"}},
+		GenerateName: "bait-",
+		OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "ConfigMap", Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"}},
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating an object whose owner does not exist: %v", err)

@@ -27,8 +27,10 @@ const GoingWithTheSet = `{"spec":{"objectTemplates":[
 func (c *Cluster) LetMake(t testing.TB, resources []string, more ...string) {
 	t.Helper()
 	_, err := c.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "test-makes-" + strings.Join(slices.Concat(resources, more), "-"), Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: resources, Verbs: append([]string{"get", "list", "watch", "create", "patch"}, more...)}},
+		ObjectMeta: metav1.ObjectMeta{Name: "test-makes-" + strings.Join(slices.Concat(resources, more), "-"),
+			Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: resources, Verbs: append([]string{"get", "list", "watch", "create", "patch"}, more...)}},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("letting the controller make %s: %v", strings.Join(resources, ", "), err)
@@ -41,9 +43,11 @@ func (c *Cluster) MayMake(t testing.TB, resources []string, more ...string) {
 	c.LetMake(t, resources, more...)
 	for _, resource := range resources {
 		Eventually(t, "the controller may make "+resource, func(ctx context.Context) error {
-			review, err := c.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: "system:serviceaccount:statefulset-system:statefulset-apiserver", ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Resource: resource},
-			}}, metav1.CreateOptions{})
+			review, err := c.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx,
+				&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+					User:               "system:serviceaccount:statefulset-system:statefulset-apiserver",
+					ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Resource: resource},
+				}}, metav1.CreateOptions{})
 			if err == nil && !review.Status.Allowed {
 				return fmt.Errorf("the host says %q", review.Status.Reason)
 			}

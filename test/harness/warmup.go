@@ -27,7 +27,8 @@ const (
 // garbage of a deleted set, counts sets against a quota, or finds their scale. It works in
 // a namespace of its own, which it removes.
 func (c *Cluster) WarmUp(ctx context.Context) error {
-	ns, err := c.Host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: warmUpName + "-"}}, metav1.CreateOptions{})
+	ns, err := c.Host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: warmUpName + "-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("creating a namespace: %w", err)
 	}

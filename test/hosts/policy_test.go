@@ -38,12 +38,14 @@ func createPolicy(t *testing.T) {
 			MatchConstraints: &admissionregistrationv1.MatchResources{
 				ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
 					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-					Rule:       admissionregistrationv1.Rule{APIGroups: []string{"apps.statefulset.dev"}, APIVersions: []string{"v1"}, Resources: []string{"statefulsets"}},
+					Rule: admissionregistrationv1.Rule{
+						APIGroups: []string{"apps.statefulset.dev"}, APIVersions: []string{"v1"}, Resources: []string{"statefulsets"}},
 				}}},
 			},
 			Mutations: []admissionregistrationv1.Mutation{{
-				PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
-				ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: `Object{metadata: Object.metadata{labels: {"marked": "yes"}}}`},
+				PatchType: admissionregistrationv1.PatchTypeApplyConfiguration,
+				ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{
+					Expression: `Object{metadata: Object.metadata{labels: {"marked": "yes"}}}`},
 			}},
 		},
 	}
@@ -63,7 +65,8 @@ func expectPolicyApplied(t *testing.T) {
 	t.Helper()
 	ns := suite.Namespace(t, "hosts")
 	harness.Eventually(t, "the policy is applied to sets", func(ctx context.Context) error {
-		set, err := suite.Sets.AppsV1().StatefulSets(ns).Create(ctx, harness.NewSet("tried", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		set, err := suite.Sets.AppsV1().StatefulSets(ns).Create(ctx, harness.NewSet("tried", 1),
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,8 @@ func waitReady(t *testing.T, ns, name string) {
 		}
 		s := set.Status
 		if want := *set.Spec.Replicas; s.ObservedGeneration != set.Generation || s.ReadyReplicas != want || s.UpdatedReplicas != want {
-			return fmt.Errorf("generation %d of %d is seen, %d ready and %d updated of %d", s.ObservedGeneration, set.Generation, s.ReadyReplicas, s.UpdatedReplicas, want)
+			return fmt.Errorf("generation %d of %d is seen, %d ready and %d updated of %d", s.ObservedGeneration, set.Generation, s.ReadyReplicas,
+				s.UpdatedReplicas, want)
 		}
 		return nil
 	})

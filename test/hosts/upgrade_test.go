@@ -34,7 +34,8 @@ func TestUpgradedHost(t *testing.T) {
 	minor, whole := hostMinor(t)
 	ns := suite.Namespace(t, "hosts")
 	for name, replicas := range map[string]int32{"ordered": 3, "other": 2} {
-		if _, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet(name, replicas), metav1.CreateOptions{}); err != nil {
+		if _, err := suite.Sets.AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet(name, replicas),
+			metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating set %s on %s: %v", name, whole, err)
 		}
 		waitReady(t, ns, name)
@@ -85,7 +86,8 @@ func podsOf(t *testing.T, ns string) map[string]string {
 		for _, c := range pod.Status.ContainerStatuses {
 			restarts += c.RestartCount
 		}
-		seen[pod.Name] = fmt.Sprintf("%s of %s, %s, %d restarts, deleted: %v", pod.UID, pod.CreationTimestamp.UTC().Format(time.RFC3339), pod.Status.Phase, restarts, pod.DeletionTimestamp != nil)
+		seen[pod.Name] = fmt.Sprintf("%s of %s, %s, %d restarts, deleted: %v", pod.UID, pod.CreationTimestamp.UTC().Format(time.RFC3339),
+			pod.Status.Phase, restarts, pod.DeletionTimestamp != nil)
 	}
 	return seen
 }

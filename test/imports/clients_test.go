@@ -11,7 +11,8 @@ import (
 
 // readsConfig finds where the way to a cluster is read. A client that is built from it
 // without a word about its rate has 5 requests a second for all that it does.
-var readsConfig = regexp.MustCompile(`\b(rest\.InClusterConfig|clientcmd\.(NewNonInteractive\w+|NewInteractive\w+|BuildConfig\w+|RESTConfig\w+|NewDefaultClientConfig)|genericclioptions\.NewConfigFlags)\(`)
+var readsConfig = regexp.MustCompile(
+	`\b(rest\.InClusterConfig|clientcmd\.(NewNonInteractive\w+|NewInteractive\w+|BuildConfig\w+|RESTConfig\w+|NewDefaultClientConfig)|genericclioptions\.NewConfigFlags)\(`)
 
 // configReaders are the places that take the rate away, and are tested for that.
 func configReaders() []string {
@@ -34,6 +35,7 @@ func TestTheWayToAClusterIsReadWhereTheRateIsTakenAway(t *testing.T) {
 		delete(found, reader)
 	}
 	for path := range found {
-		t.Errorf("%s reads the way to a cluster: take it from %s, or take the rate away and join the list", path, strings.Join(configReaders(), " or "))
+		t.Errorf("%s reads the way to a cluster: take it from %s, or take the rate away and join the list", path,
+			strings.Join(configReaders(), " or "))
 	}
 }

@@ -49,7 +49,8 @@ func TestEveryNeighbourIsShown(t *testing.T) {
 		}
 		tests, sources := shownByTest.FindAllStringSubmatch(shown, -1), shownBySource.FindAllStringSubmatch(shown, -1)
 		if parts := len(strings.Split(strings.TrimSpace(shown), ", ")); parts != len(tests)+len(sources) {
-			t.Errorf("%s: %s: got %d tests and %d sources in %d parts of %q, want each part to be one", page, who, len(tests), len(sources), parts, shown)
+			t.Errorf("%s: %s: got %d tests and %d sources in %d parts of %q, want each part to be one", page, who, len(tests), len(sources), parts,
+				shown)
 		}
 		for _, found := range tests {
 			mentionsTest(t, who, found[2], found[3], found[1] != "")

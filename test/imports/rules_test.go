@@ -47,7 +47,8 @@ func rules() map[string]rule {
 			mayUse:  []string{"api"},
 			foreign: []string{"k8s.io/api", "k8s.io/apimachinery"},
 		},
-		"programs are built without the tests": {part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
+		"programs are built without the tests": {
+			part: "cmd", mustNotUse: []string{"test", "apiserver/servertest", "registry/statefulset/settest"}},
 		"store imports neither its callers nor the registry": {
 			part:       "store",
 			mustNotUse: []string{"apiserver", "registry", "controller", "cmd"},

@@ -54,8 +54,10 @@ func readAudit(namespace string) ([]string, error) {
 		if json.Unmarshal(line, &event) != nil || event.ObjectRef == nil || event.ObjectRef.Namespace != namespace {
 			continue
 		}
-		if of := event.ObjectRef; slices.Contains([]string{"log", "exec", "attach", "portforward"}, of.Subresource) && event.ResponseStatus != nil {
-			asked = append(asked, fmt.Sprintf("%s %s/%s/%s: %d %s", event.Verb, of.Resource, of.Name, of.Subresource, event.ResponseStatus.Code, event.ResponseStatus.Message))
+		if of := event.ObjectRef; slices.Contains([]string{"log", "exec", "attach", "portforward"}, of.Subresource) &&
+			event.ResponseStatus != nil {
+			asked = append(asked, fmt.Sprintf("%s %s/%s/%s: %d %s", event.Verb, of.Resource, of.Name, of.Subresource, event.ResponseStatus.Code,
+				event.ResponseStatus.Message))
 		}
 	}
 }

@@ -7,6 +7,6 @@
 //
 // The rows need a cluster (make test-kubectl). Each is played several times: on apps/v1 with plain kubectl, and on ours
 // with plain kubectl and with the plugin, for every version of kubectl on the machine, or with -test.short for that of the
-// cluster alone. The nodes of the cluster run no kubelet, so logs, exec, attach and port-forward end in an error: compared are its text, and in the audit log which
-// pod was asked for what.
+// cluster alone. The nodes of the cluster run no kubelet, so logs, exec, attach and port-forward end
+// in an error: compared are its text, and in the audit log which pod was asked for what.
 package kubectl

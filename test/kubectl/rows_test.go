@@ -28,8 +28,9 @@ type row struct {
 	Steps []step `json:"steps"`
 }
 
-// step is one command. In its texts, {set} is the set, {kind} the word for its kind, {short} a word without dots, {group} and {version} are the group
-// and the apiVersion, and {sts} is what follows kubectl to reach the plugin.
+// step is one command. In its texts, {set} is the set, {kind} the word for its kind, {short} a word
+// without dots, {group} and {version} are the group and the apiVersion, and {sts} is what follows
+// kubectl to reach the plugin.
 type step struct {
 	// Run is the command line after kubectl, or after kubectl sts.
 	Run string `json:"run"`

@@ -96,7 +96,8 @@ func waitAnchored(t *testing.T, ns string) (found anchored) {
 			return err
 		}
 		told := set.Status.ObjectTemplates
-		if set.Status.ObservedGeneration != set.Generation || len(told) != 2 || told[0].Updated != 2 || told[1].Updated != 1 || found.anchor == "" || len(found.uids) != 3 {
+		if set.Status.ObservedGeneration != set.Generation || len(told) != 2 || told[0].Updated != 2 || told[1].Updated != 1 ||
+			found.anchor == "" || len(found.uids) != 3 {
 			return fmt.Errorf("generation %d, status %+v, objects %v", set.Generation, set.Status, found)
 		}
 		return nil
@@ -121,7 +122,8 @@ func expectAnchor(t *testing.T, ns, anchor string, owners []string) {
 			got = append(got, owner.APIVersion)
 		}
 		if !slices.Equal(got, owners) || revision.DeletionTimestamp != nil {
-			t.Errorf("the anchor %s has owners of %q and is deleted at %v, want owners of %q", revision.Name, got, revision.DeletionTimestamp, owners)
+			t.Errorf("the anchor %s has owners of %q and is deleted at %v, want owners of %q", revision.Name, got, revision.DeletionTimestamp,
+				owners)
 		}
 		return
 	}

@@ -75,7 +75,8 @@ func TestWhatWasUnderWayGoesOn(t *testing.T) {
 		create(t, ns, web(3))
 		waitReady(t, ns, 3, 3)
 		migrate(t, ns, "web")
-		patchOurs(t, ns, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}},"template":{"spec":{"containers":[{"name":"main","image":"example.test/main:2"}]}}}}`)
+		patchOurs(t, ns,
+			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}},"template":{"spec":{"containers":[{"name":"main","image":"example.test/main:2"}]}}}}`)
 		waitOursReady(t, ns, 3, 0)
 		before := look(t, ns)
 		migrate(t, ns, "web", "--back", "--drop-extra-fields")
@@ -122,7 +123,8 @@ func TestAllSelectedSetsAreMoved(t *testing.T) {
 		set.Spec.Selector.MatchLabels["set"], set.Spec.Template.Labels["set"] = name, name
 		create(t, ns, set)
 	}
-	if out := migrate(t, ns, "-l", "app=web", "--dry-run"); !strings.Contains(out, "one: would 1.") || !strings.Contains(out, "two: would 1.") {
+	if out := migrate(t, ns, "-l", "app=web", "--dry-run"); !strings.Contains(out, "one: would 1.") ||
+		!strings.Contains(out, "two: would 1.") {
 		t.Errorf("--dry-run printed\n%s\nwant the steps of both sets", out)
 	}
 	migrate(t, ns, "-l", "app=web")

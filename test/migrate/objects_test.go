@@ -62,7 +62,8 @@ func TestASetWhoseTemplateNamesParametersIsNotMovedBack(t *testing.T) {
 	  "object":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}}}],
 	  "template":{"spec":{"containers":[{"name":"main","env":[{"name":"TOKEN","valueFrom":{"secretKeyRef":{"name":"$(IDENTITY)-token","key":"token"}}}]}]}}}}`)
 	waitOursReady(t, ns, 1, 1)
-	expectRefusal(t, run{namespace: ns}, `spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY): apps/v1 would take that for text`,
+	expectRefusal(t, run{namespace: ns},
+		`spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY): apps/v1 would take that for text`,
 		"web", "--back", "--drop-extra-fields")
 }
 
@@ -81,7 +82,8 @@ func lookObjects(t *testing.T, ns string) snapshot {
 	}
 	note := func(kind string, o metav1.Object, more string) {
 		if len(o.GetOwnerReferences()) > 0 || o.GetDeletionTimestamp() != nil {
-			t.Errorf("%s %s has the owners %v and is deleted at %v, want neither", kind, o.GetName(), o.GetOwnerReferences(), o.GetDeletionTimestamp())
+			t.Errorf("%s %s has the owners %v and is deleted at %v, want neither", kind, o.GetName(), o.GetOwnerReferences(),
+				o.GetDeletionTimestamp())
 		}
 		seen[kind+" "+o.GetName()] = string(o.GetUID()) + more + " of " + o.GetAnnotations()[v1.OwnerAnnotation]
 	}

@@ -62,7 +62,8 @@ func TestASetIsNotMoved(t *testing.T) {
 	t.Run("that another object controls", func(t *testing.T) {
 		t.Parallel()
 		r := run{namespace: namespace(t)}
-		owner, err := suite.Host.CoreV1().ConfigMaps(r.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "operator"}}, metav1.CreateOptions{})
+		owner, err := suite.Host.CoreV1().ConfigMaps(r.namespace).Create(t.Context(),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "operator"}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating an owner: %v", err)
 		}
@@ -124,7 +125,8 @@ func TestASetIsNotMoved(t *testing.T) {
 		create(t, r.namespace, set)
 		waitReady(t, r.namespace, 1, 1)
 		migrate(t, r.namespace, "web")
-		expectRefusal(t, r, `set `+r.namespace+`/web is protected ("prod"): remove annotation apps.statefulset.dev/protect first`, "web", "--back")
+		expectRefusal(t, r, `set `+r.namespace+`/web is protected ("prod"): remove annotation apps.statefulset.dev/protect first`, "web",
+			"--back")
 		patchOurs(t, r.namespace, `{"metadata":{"annotations":{"apps.statefulset.dev/protect":null}}}`)
 		migrate(t, r.namespace, "web", "--back")
 	})
@@ -138,8 +140,9 @@ func TestAutoscalersArePointedOut(t *testing.T) {
 	scaler := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Name: "scaler"},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			MaxReplicas:    3,
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "StatefulSet", Name: "web"},
+			MaxReplicas: 3,
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+				APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "StatefulSet", Name: "web"},
 		},
 	}
 	if _, err := suite.Host.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(t.Context(), scaler, metav1.CreateOptions{}); err != nil {

@@ -59,14 +59,16 @@ func create(t *testing.T, ns string, set *appsv1.StatefulSet) {
 
 func patch(t *testing.T, ns, change string) {
 	t.Helper()
-	if _, err := suite.Host.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Host.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("patching set web with %s: %v", change, err)
 	}
 }
 
 func patchOurs(t *testing.T, ns, change string) {
 	t.Helper()
-	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
+	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(change),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("patching our set web with %s: %v", change, err)
 	}
 }
@@ -106,7 +108,8 @@ func snap(ctx context.Context, ns string) (snapshot, error) {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	for _, pod := range pods.Items {
-		seen["pod "+pod.Name] = fmt.Sprintf("%s at %s, started %v, terminating %t", pod.UID, pod.Labels[identity.RevisionLabel], pod.Status.StartTime, pod.DeletionTimestamp != nil)
+		seen["pod "+pod.Name] = fmt.Sprintf("%s at %s, started %v, terminating %t", pod.UID, pod.Labels[identity.RevisionLabel],
+			pod.Status.StartTime, pod.DeletionTimestamp != nil)
 	}
 	claims, err := suite.Host.CoreV1().PersistentVolumeClaims(ns).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -168,7 +171,8 @@ func expectOwner(t *testing.T, when, ns, apiVersion string, revisions [3]string)
 		t.Fatalf("listing pods: %v", err)
 	}
 	for _, pod := range pods.Items {
-		if owner := metav1.GetControllerOf(&pod); owner == nil || owner.UID != uid || owner.APIVersion != apiVersion || len(pod.OwnerReferences) != 1 {
+		if owner := metav1.GetControllerOf(&pod); owner == nil || owner.UID != uid || owner.APIVersion != apiVersion ||
+			len(pod.OwnerReferences) != 1 {
 			t.Errorf("%s: pod %s has the owners %+v, want the %s set alone", when, pod.Name, pod.OwnerReferences, apiVersion)
 		}
 	}

@@ -56,7 +56,8 @@ func newSetWithAgents(t *testing.T, k kind, replicas int32, script string, chang
 	t.Helper()
 	s := &set{kind: k, ns: cluster.Namespace(t, "nodes")}
 	meta := metav1.ObjectMeta{Name: agent}
-	if _, err := cluster.Host.CoreV1().ServiceAccounts(s.ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+	if _, err := cluster.Host.CoreV1().ServiceAccounts(s.ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating the service account of agents: %v", err)
 	}
 	if _, err := cluster.Host.RbacV1().Roles(s.ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{

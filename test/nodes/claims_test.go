@@ -32,14 +32,16 @@ func TestMembersGetADiskLater(t *testing.T) {
 		s.awaitReady(t, 2)
 		with := []*corev1.Pod{s.pod(t, 0), s.pod(t, 1)}
 		for ordinal := range 2 {
-			claim, err := cluster.Host.CoreV1().PersistentVolumeClaims(s.ns).Get(t.Context(), fmt.Sprintf("data-web-%d", ordinal), metav1.GetOptions{})
+			claim, err := cluster.Host.CoreV1().PersistentVolumeClaims(s.ns).Get(t.Context(), fmt.Sprintf("data-web-%d", ordinal),
+				metav1.GetOptions{})
 			if err != nil || claim.Status.Phase != corev1.ClaimBound {
 				t.Errorf("the claim of member %d: got %v, %v, want a bound one", ordinal, claim.Status.Phase, err)
 			}
 		}
 
 		s.patch(t, disks("InPlace", "32Mi"))
-		s.awaitMessage(t, `could not grow claim data-web-1 from 16Mi to 32Mi: updating claim "data-web-1": only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`)
+		s.awaitMessage(t,
+			`could not grow claim data-web-1 from 16Mi to 32Mi: updating claim "data-web-1": only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`)
 		s.patch(t, disks("InPlace", "16Mi"))
 		s.awaitMessage(t, "2 of 2 members are available")
 		for ordinal, pod := range with {

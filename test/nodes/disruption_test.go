@@ -36,7 +36,8 @@ func TestAnUpdateByEvictionsRespectsABudget(t *testing.T) {
 		budgets := cluster.Host.PolicyV1().PodDisruptionBudgets(s.ns)
 		_, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(0)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+			Spec: policyv1.PodDisruptionBudgetSpec{
+				MaxUnavailable: new(intstr.FromInt32(0)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
 		}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating a budget: %v", err)
@@ -52,7 +53,8 @@ func TestAnUpdateByEvictionsRespectsABudget(t *testing.T) {
 		s.patch(t, update)
 		s.awaitReason(t, v1.ReasonDisruptionNotAllowed, "The disruption budget web needs 3 healthy pods and has 3 currently")
 		pods.expect(t)
-		if _, err := budgets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
+		if _, err := budgets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`),
+			metav1.PatchOptions{}); err != nil {
 			t.Fatalf("changing the budget: %v", err)
 		}
 		s.awaitReady(t, 3)
@@ -87,7 +89,8 @@ func TestAGateIsAnsweredByASidecar(t *testing.T) {
 		pods := s.watchPods(t)
 		s.patch(t, update)
 		for i, member := range []string{"web-1", "web-0"} {
-			s.awaitReason(t, v1.ReasonWaitingForGate, "the update of pod "+member+" waits until example.com/handed-over is True on it with reason Request1")
+			s.awaitReason(t, v1.ReasonWaitingForGate,
+				"the update of pod "+member+" waits until example.com/handed-over is True on it with reason Request1")
 			pods.expect(t, recreations([]string{"web-1", "web-0"}[:i]...)...)
 			s.put(t, 1-i, "value", "handed-over")
 		}

@@ -84,19 +84,20 @@ func start(t *testing.T, name string, args ...string) {
 func awaitNoVolumes(t *testing.T) {
 	t.Helper()
 	var left []string
-	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, harness.Patience, true, func(ctx context.Context) (bool, error) {
-		volumes, err := cluster.Host.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, err
-		}
-		left = nil
-		for i := range volumes.Items {
-			if csi := volumes.Items[i].Spec.CSI; csi != nil && csi.Driver == diskDriver {
-				left = append(left, volumes.Items[i].Name)
+	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, harness.Patience, true,
+		func(ctx context.Context) (bool, error) {
+			volumes, err := cluster.Host.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return false, err
 			}
-		}
-		return len(left) == 0, nil
-	})
+			left = nil
+			for i := range volumes.Items {
+				if csi := volumes.Items[i].Spec.CSI; csi != nil && csi.Driver == diskDriver {
+					left = append(left, volumes.Items[i].Name)
+				}
+			}
+			return len(left) == 0, nil
+		})
 	if err != nil {
 		t.Errorf("waiting until the volumes of removed namespaces are gone: %v, volumes %v", err, left)
 	}

@@ -45,24 +45,25 @@ func anEtcd(made *v1.StatefulSet) {
 // TestAnEtcdChangesItsLeaderOnceInAnUpdate makes the member the leader that an update without an
 // order would take first.
 func TestAnEtcdChangesItsLeaderOnceInAnUpdate(t *testing.T) {
-	forOurs(t, "an etcd of three whose sidecars label the leader changes it once in an update, which takes it last", func(t *testing.T, k kind) {
-		s := newSetWithAgents(t, k, 3, role, anEtcd)
-		s.etcdctl(t, "move-leader", fmt.Sprintf("%x", s.quorum(t).of("web-2").Member))
-		s.awaitLeader(t, "web-2")
-		before := s.quorum(t)
-		if before.leader() != "web-2" {
-			t.Fatalf("the leader is %s, want web-2, to which leadership was moved", before.leader())
-		}
-		pods := s.watchPods(t)
-		s.patch(t, update)
-		s.awaitReady(t, 3)
-		pods.expect(t, recreations("web-1", "web-0", "web-2")...)
-		after := s.quorum(t)
-		if got := after.term() - before.term(); got > 1 || after.leader() == "web-2" {
-			t.Errorf("the leader is %s after %d elections, want another one than web-2 after 1", after.leader(), got)
-		}
-		s.awaitLeader(t, after.leader())
-	})
+	forOurs(t, "an etcd of three whose sidecars label the leader changes it once in an update, which takes it last",
+		func(t *testing.T, k kind) {
+			s := newSetWithAgents(t, k, 3, role, anEtcd)
+			s.etcdctl(t, "move-leader", fmt.Sprintf("%x", s.quorum(t).of("web-2").Member))
+			s.awaitLeader(t, "web-2")
+			before := s.quorum(t)
+			if before.leader() != "web-2" {
+				t.Fatalf("the leader is %s, want web-2, to which leadership was moved", before.leader())
+			}
+			pods := s.watchPods(t)
+			s.patch(t, update)
+			s.awaitReady(t, 3)
+			pods.expect(t, recreations("web-1", "web-0", "web-2")...)
+			after := s.quorum(t)
+			if got := after.term() - before.term(); got > 1 || after.leader() == "web-2" {
+				t.Errorf("the leader is %s after %d elections, want another one than web-2 after 1", after.leader(), got)
+			}
+			s.awaitLeader(t, after.leader())
+		})
 }
 
 // etcdMember is what a member of an etcd says.
@@ -115,7 +116,8 @@ func (s *set) quorum(t *testing.T) (found quorum) {
 		}
 		found = nil
 		for _, a := range answers {
-			found = append(found, etcdMember{strings.TrimSuffix(strings.TrimPrefix(a.Endpoint, "http://"), ".web:2379"), a.Status.Header.MemberID, a.Status.RaftTerm, a.Status.Leader})
+			found = append(found, etcdMember{strings.TrimSuffix(strings.TrimPrefix(a.Endpoint, "http://"), ".web:2379"), a.Status.Header.MemberID,
+				a.Status.RaftTerm, a.Status.Leader})
 		}
 		if len(found) != 3 || found[0].Leader == 0 || found[0].Leader != found[1].Leader || found[0].Leader != found[2].Leader {
 			return fmt.Errorf("they say %+v", found)
@@ -128,7 +130,8 @@ func (s *set) quorum(t *testing.T) (found quorum) {
 // etcdctl runs a command for all members, in one of them.
 func (s *set) etcdctl(t *testing.T, args ...string) (output string) {
 	t.Helper()
-	command := append([]string{"exec", "web-0", "-n", s.ns, "-c", "etcd", "--", "/etcdctl", "--endpoints=http://web-0.web:2379,http://web-1.web:2379,http://web-2.web:2379"}, args...)
+	command := append([]string{"exec", "web-0", "-n", s.ns, "-c", "etcd", "--", "/etcdctl",
+		"--endpoints=http://web-0.web:2379,http://web-1.web:2379,http://web-2.web:2379"}, args...)
 	harness.Eventually(t, "etcdctl "+strings.Join(args, " "), func(ctx context.Context) error {
 		out, err := kubectl(ctx, command...).Output()
 		output = string(out)

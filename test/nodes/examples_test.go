@@ -64,7 +64,8 @@ func mayMake(t *testing.T, resource string) {
 		}
 	})
 	harness.Eventually(t, "the controller may make "+resource, func(ctx context.Context) error {
-		got, said, _ := cluster.Kubectl(ctx, "", "auth", "can-i", "create", resource, "--as=system:serviceaccount:statefulset-system:statefulset-apiserver")
+		got, said, _ := cluster.Kubectl(ctx, "", "auth", "can-i", "create", resource,
+			"--as=system:serviceaccount:statefulset-system:statefulset-apiserver")
 		if got != "yes\n" {
 			return fmt.Errorf("the host says %q, %s", got, said)
 		}
@@ -74,7 +75,8 @@ func mayMake(t *testing.T, resource string) {
 
 func (e *exampleSet) patch(t *testing.T, patch string) {
 	t.Helper()
-	if _, err := cluster.Sets.AppsV1().StatefulSets(e.ns).Patch(t.Context(), e.name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := cluster.Sets.AppsV1().StatefulSets(e.ns).Patch(t.Context(), e.name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
 }
@@ -97,8 +99,10 @@ func (e *exampleSet) awaitReady(t *testing.T, n int32) {
 		}
 		ready := readyOf(found)
 		s := found.Status
-		if s.ObservedGeneration != found.Generation || s.Replicas != n || s.UpdatedReplicas != n || s.AvailableReplicas != n || ready.Status != corev1.ConditionTrue {
-			return fmt.Errorf("it has %d members, %d of them updated and %d available, and says %s: %s", s.Replicas, s.UpdatedReplicas, s.AvailableReplicas, ready.Reason, ready.Message)
+		if s.ObservedGeneration != found.Generation || s.Replicas != n || s.UpdatedReplicas != n || s.AvailableReplicas != n ||
+			ready.Status != corev1.ConditionTrue {
+			return fmt.Errorf("it has %d members, %d of them updated and %d available, and says %s: %s", s.Replicas, s.UpdatedReplicas,
+				s.AvailableReplicas, ready.Reason, ready.Message)
 		}
 		return nil
 	})
@@ -151,13 +155,14 @@ func (e *exampleSet) run(ctx context.Context, ordinal int, command ...string) (s
 // expect waits until a command in a member prints what is wanted.
 func (e *exampleSet) expect(t *testing.T, ordinal int, want string, command ...string) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%q in member %d prints %q", strings.Join(command, " "), ordinal, want), func(ctx context.Context) error {
-		got, err := e.run(ctx, ordinal, command...)
-		if err == nil && got != want {
-			err = fmt.Errorf("it prints %q", got)
-		}
-		return err
-	})
+	harness.Eventually(t, fmt.Sprintf("%q in member %d prints %q", strings.Join(command, " "), ordinal, want),
+		func(ctx context.Context) error {
+			got, err := e.run(ctx, ordinal, command...)
+			if err == nil && got != want {
+				err = fmt.Errorf("it prints %q", got)
+			}
+			return err
+		})
 }
 
 // asker is a pod from which members are asked. (The wget of a static busybox cannot be relied on.)
@@ -189,7 +194,8 @@ func (e *exampleSet) expectAnswer(t *testing.T, url, want string) {
 // kept are the UIDs of the objects of a resource that the set has made, by their names.
 func (e *exampleSet) kept(t *testing.T, resource string) map[string]string {
 	t.Helper()
-	said := cluster.MustKubectl(t, "", "get", resource, "-n", e.ns, "-l", v1.GroupName+"/set="+e.name, "-o", `jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
+	said := cluster.MustKubectl(t, "", "get", resource, "-n", e.ns, "-l", v1.GroupName+"/set="+e.name, "-o",
+		`jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\n"}{end}`)
 	found := map[string]string{}
 	for line := range strings.Lines(said) {
 		name, uid, _ := strings.Cut(strings.TrimSpace(line), " ")

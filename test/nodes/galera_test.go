@@ -31,7 +31,8 @@ func TestAGaleraClusterLosesAMember(t *testing.T) {
 		secrets := e.kept(t, "secrets")
 
 		killed := e.pod(t, 1)
-		if err := cluster.Host.CoreV1().Pods(e.ns).Delete(t.Context(), killed.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+		if err := cluster.Host.CoreV1().Pods(e.ns).Delete(t.Context(), killed.Name,
+			metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
 			t.Fatalf("killing member 1: %v", err)
 		}
 		e.expectSQL(t, 0, "", "INSERT IGNORE INTO d.rounds VALUES (100)")
@@ -83,7 +84,8 @@ func (e *exampleSet) expectSQL(t *testing.T, ordinal int, want, statement string
 func (e *exampleSet) killAll(t *testing.T) {
 	t.Helper()
 	all := []*corev1.Pod{e.pod(t, 0), e.pod(t, 1), e.pod(t, 2)}
-	if err := cluster.Host.CoreV1().Pods(e.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: "app=sql"}); err != nil {
+	if err := cluster.Host.CoreV1().Pods(e.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))},
+		metav1.ListOptions{LabelSelector: "app=sql"}); err != nil {
 		t.Fatalf("killing all members: %v", err)
 	}
 	for ordinal, before := range all {

@@ -28,7 +28,8 @@ func TestDisksOfADriverChange(t *testing.T) {
 	startDriver(t)
 	forOurs(t, "disks of a driver grow under running members, and one that cannot is given up by the command that the set names", growOnline)
 	forOurs(t, "disks that grow only while nobody uses them wait until somebody replaces their members, and keep their data", growOffline)
-	forOurs(t, "disks get another class of attributes under running members, and a class that the driver does not take costs no pod", changeAttributes)
+	forOurs(t, "disks get another class of attributes under running members, and a class that the driver does not take costs no pod",
+		changeAttributes)
 }
 
 func growOnline(t *testing.T, k kind) {
@@ -45,7 +46,8 @@ func growOnline(t *testing.T, k kind) {
 	}
 
 	s.change(t, growTo("2Gi"))
-	found := s.awaitReason(t, v1.ReasonClaimGrowthRefused, "claim data-web-1 cannot become as its template describes: ControllerResizeInfeasible to 2Gi: ")
+	found := s.awaitReason(t, v1.ReasonClaimGrowthRefused,
+		"claim data-web-1 cannot become as its template describes: ControllerResizeInfeasible to 2Gi: ")
 	if got := found.Status.VolumeClaims; len(got) != 1 || got[0].Infeasible != 1 || got[0].Claims != 2 {
 		t.Errorf("status.volumeClaims are %+v, want one claim of two that cannot grow", got)
 	}
@@ -101,7 +103,8 @@ func changeAttributes(t *testing.T, k kind) {
 	s.expectSpeeds(t, "fast")
 
 	s.change(t, ofAttributes("warp"))
-	s.awaitReason(t, v1.ReasonClaimGrowthRefused, "claim data-web-1 cannot become as its template describes: attributes of class warp are infeasible")
+	s.awaitReason(t, v1.ReasonClaimGrowthRefused,
+		"claim data-web-1 cannot become as its template describes: attributes of class warp are infeasible")
 	s.expectSpeeds(t, "fast")
 	s.giveUpChange(t, ofAttributes("fast"))
 	s.awaitReason(t, v1.ReasonMembersAvailable, "")

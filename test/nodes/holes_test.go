@@ -91,7 +91,8 @@ func TestABudgetCountsMembersAndNotOrdinals(t *testing.T) {
 			t.Run(tc.sentence, func(t *testing.T) { s.tryBudget(t, tc.spec, tc.allowed) })
 		}
 	})
-	results = append(results, result{"a budget in numbers and percentages counts the members of a set with reserved ordinals", k.name, !passed})
+	results = append(results,
+		result{"a budget in numbers and percentages counts the members of a set with reserved ordinals", k.name, !passed})
 }
 
 // tryBudget gives the set, which has web-0, web-2, web-3 and web-4, a budget, and evicts as
@@ -99,7 +100,8 @@ func TestABudgetCountsMembersAndNotOrdinals(t *testing.T) {
 func (s *set) tryBudget(t *testing.T, spec policyv1.PodDisruptionBudgetSpec, allowed int32) {
 	spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
 	budgets := cluster.Host.PolicyV1().PodDisruptionBudgets(s.ns)
-	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{}); err != nil {
+	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a budget: %v", err)
 	}
 	t.Cleanup(func() {
@@ -112,7 +114,8 @@ func (s *set) tryBudget(t *testing.T, spec policyv1.PodDisruptionBudgetSpec, all
 		if err != nil {
 			return err
 		}
-		if status := got.Status; status.ObservedGeneration != got.Generation || status.ExpectedPods != 4 || status.CurrentHealthy != 4 || status.DisruptionsAllowed != allowed {
+		if status := got.Status; status.ObservedGeneration != got.Generation || status.ExpectedPods != 4 || status.CurrentHealthy != 4 ||
+			status.DisruptionsAllowed != allowed {
 			return fmt.Errorf("it expects %d members, of which %d are healthy, and allows %d disruptions, want 4, 4 and %d",
 				status.ExpectedPods, status.CurrentHealthy, status.DisruptionsAllowed, allowed)
 		}
@@ -143,7 +146,8 @@ func (s *set) tryBudget(t *testing.T, spec policyv1.PodDisruptionBudgetSpec, all
 
 func (s *set) evict(t *testing.T, member string) error {
 	t.Helper()
-	return cluster.Host.PolicyV1().Evictions(s.ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: member, Namespace: s.ns}})
+	return cluster.Host.PolicyV1().Evictions(s.ns).Evict(t.Context(),
+		&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: member, Namespace: s.ns}})
 }
 
 // awaitScaler waits until the autoscaler has seen as many members as it wants.

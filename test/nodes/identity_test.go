@@ -56,7 +56,8 @@ func TestMembersAreGivenTheirNames(t *testing.T) {
 			}
 			return nil
 		})
-		if output, err := kubectl(t.Context(), "exec", "web-1", "-n", s.ns, "-c", "me", "--", "/bin/sh", "-c", "kill 1").CombinedOutput(); err != nil {
+		if output, err := kubectl(t.Context(), "exec", "web-1", "-n", s.ns, "-c", "me", "--", "/bin/sh", "-c",
+			"kill 1").CombinedOutput(); err != nil {
 			t.Fatalf("ending a container of member 1: %v, %s", err, output)
 		}
 		harness.Eventually(t, "the container of member 1 has started again", func(context.Context) error {

@@ -38,7 +38,8 @@ func TestAnImageIsChangedInPlace(t *testing.T) {
 			s.awaitPod(t, i, "is the one of before, as it is to be", func(pod *corev1.Pod) error {
 				_, noted := pod.Annotations[v1.InPlaceAnnotation]
 				if pod.UID != old.UID || pod.Status.PodIP != old.Status.PodIP || noted {
-					return fmt.Errorf("its UID is %s with IP %s, which were %s and %s; its annotations are %v", pod.UID, pod.Status.PodIP, old.UID, old.Status.PodIP, pod.Annotations)
+					return fmt.Errorf("its UID is %s with IP %s, which were %s and %s; its annotations are %v", pod.UID, pod.Status.PodIP, old.UID,
+						old.Status.PodIP, pod.Annotations)
 				}
 				return nil
 			})
@@ -48,7 +49,8 @@ func TestAnImageIsChangedInPlace(t *testing.T) {
 		s.change(t, `[{"op":"add","path":"/spec/template/metadata/labels/tier","value":"gold"}]`)
 		s.awaitPod(t, 0, "has the label, and the container of before", func(pod *corev1.Pod) error {
 			if pod.UID != before[0].UID || pod.Labels["tier"] != "gold" || containerOf(pod) != containerOf(before[0]) {
-				return fmt.Errorf("it has UID %s, which was %s, the labels %v and the containers %v", pod.UID, before[0].UID, pod.Labels, pod.Status.ContainerStatuses)
+				return fmt.Errorf("it has UID %s, which was %s, the labels %v and the containers %v", pod.UID, before[0].UID, pod.Labels,
+					pod.Status.ContainerStatuses)
 			}
 			return nil
 		})
@@ -60,8 +62,9 @@ func TestAnImageIsChangedInPlace(t *testing.T) {
 func TestAnotherNameOfTheSameImage(t *testing.T) {
 	forOurs(t, "members are restarted in place with another name of the image that they have", func(t *testing.T, k kind) {
 		s := newSet(t, k, 2, func(set *v1.StatefulSet) {
-			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
-				InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}}}
+			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+				Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+					InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}}}
 		})
 		before := []*corev1.Pod{s.pod(t, 0), s.pod(t, 1)}
 		pods := s.watchPods(t)
@@ -91,8 +94,9 @@ func TestAMemberIsDrainedBeforeItIsRestarted(t *testing.T) {
 		}
 		s := newSet(t, k, 2, func(set *v1.StatefulSet) {
 			set.Spec.PodManagementPolicy = v1.ParallelPodManagement
-			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
-				InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: new(int32(5))}}}
+			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+				Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+					InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: new(int32(5))}}}
 		})
 		before := s.pod(t, 1)
 		s.change(t, withImage("localhost/wbe:dev"))
@@ -108,7 +112,8 @@ func TestAMemberIsDrainedBeforeItIsRestarted(t *testing.T) {
 		s.awaitReady(t, 2)
 		s.awaitPod(t, 1, "is the one of before, and in service", func(pod *corev1.Pod) error {
 			for _, c := range pod.Status.Conditions {
-				if _, noted := pod.Annotations[v1.InPlaceAnnotation]; c.Type == v1.PodInService && c.Status == corev1.ConditionTrue && pod.UID == before.UID && !noted {
+				if _, noted := pod.Annotations[v1.InPlaceAnnotation]; c.Type == v1.PodInService && c.Status == corev1.ConditionTrue &&
+					pod.UID == before.UID && !noted {
 					return nil
 				}
 			}
@@ -148,7 +153,8 @@ func TestAChangeThatNoKubeletHasSeen(t *testing.T) {
 			return err
 		})
 		if pod := s.pod(t, 0); pod.Spec.Containers[0].Image != "localhost/wbe:dev" || pod.UID != before.UID {
-			t.Errorf("without a kubelet, pod %s has image %s, want pod %s with the image that it was given last", pod.UID, pod.Spec.Containers[0].Image, before.UID)
+			t.Errorf("without a kubelet, pod %s has image %s, want pod %s with the image that it was given last", pod.UID,
+				pod.Spec.Containers[0].Image, before.UID)
 		}
 
 		back()

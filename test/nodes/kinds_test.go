@@ -92,7 +92,8 @@ func TestAKindGoesAndComesBack(t *testing.T) {
 // awaitBackups waits until these members have their objects, and nobody else.
 func (s *set) awaitBackups(t *testing.T, want ...string) {
 	t.Helper()
-	resource := cluster.Dynamic.Resource(schema.GroupVersionResource{Group: "test.example", Version: "v1", Resource: "backups"}).Namespace(s.ns)
+	resource := cluster.Dynamic.Resource(schema.GroupVersionResource{Group: "test.example", Version: "v1", Resource: "backups"}).Namespace(
+		s.ns)
 	harness.Eventually(t, fmt.Sprintf("there are backups of %v", want), func(ctx context.Context) error {
 		list, err := resource.List(ctx, metav1.ListOptions{})
 		if err != nil {

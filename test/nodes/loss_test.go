@@ -30,7 +30,8 @@ func leavesSoon(t *testing.T) func(*v1.StatefulSet) {
 	return func(made *v1.StatefulSet) {
 		pod := &made.Spec.Template.Spec
 		for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
-			pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(1))})
+			pod.Tolerations = append(pod.Tolerations,
+				corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(1))})
 		}
 		pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -42,7 +43,8 @@ func leavesSoon(t *testing.T) func(*v1.StatefulSet) {
 
 func serverNode(t *testing.T) string {
 	t.Helper()
-	pods, err := cluster.Host.CoreV1().Pods("statefulset-system").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=statefulset-apiserver"})
+	pods, err := cluster.Host.CoreV1().Pods("statefulset-system").List(t.Context(),
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=statefulset-apiserver"})
 	if err != nil || len(pods.Items) == 0 {
 		t.Fatalf("looking for our server: got %d pods, error %v", len(pods.Items), err)
 	}
@@ -72,7 +74,8 @@ func TestALostNode(t *testing.T) {
 			})
 		}
 		if now := s.pod(t, 0); now.UID != before.UID {
-			t.Errorf("member 0 is another pod (%s, not %s) before anybody said that its node is off: want the one that may still run", now.UID, before.UID)
+			t.Errorf("member 0 is another pod (%s, not %s) before anybody said that its node is off: want the one that may still run", now.UID,
+				before.UID)
 		}
 		taint(t, lost, `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","value":"nodeshutdown","effect":"NoExecute"}]}}`)
 		after := s.awaitPod(t, 0, "is recreated", recreated(before))
@@ -86,7 +89,8 @@ func TestALostNode(t *testing.T) {
 // ours are added.
 func taint(t *testing.T, name, patch string) {
 	t.Helper()
-	_, err := cluster.Host.CoreV1().Nodes().Patch(context.WithoutCancel(t.Context()), name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := cluster.Host.CoreV1().Nodes().Patch(context.WithoutCancel(t.Context()), name, types.StrategicMergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("tainting %s: %v", name, err)
 	}
@@ -130,13 +134,15 @@ func TestEvictionsRespectABudget(t *testing.T) {
 		one := intstr.FromInt32(1)
 		_, err := cluster.Host.PolicyV1().PodDisruptionBudgets(s.ns).Create(t.Context(), &policyv1.PodDisruptionBudget{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+			Spec: policyv1.PodDisruptionBudgetSpec{
+				MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
 		}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating a budget: %v", err)
 		}
 		evict := func(ctx context.Context, ordinal int) error {
-			return cluster.Host.PolicyV1().Evictions(s.ns).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, ordinal), Namespace: s.ns}})
+			return cluster.Host.PolicyV1().Evictions(s.ns).Evict(ctx,
+				&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, ordinal), Namespace: s.ns}})
 		}
 		before := s.pod(t, 2)
 		harness.Eventually(t, "member 2 may be evicted", func(ctx context.Context) error { return evict(ctx, 2) })

@@ -102,8 +102,10 @@ func (s *set) expectRefused(t *testing.T, what, lost string) {
 	t.Helper()
 	before := s.pod(t, 0)
 	said, err := s.sts(t, "replace", "web-0", "--lost-node="+lost, "--new-claims", "--yes")
-	want := ", and its pods may run all the same; if it is off for good: kubectl taint node " + lost + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute\n"
-	if err == nil || !strings.HasPrefix(said, "error: nothing was changed: node "+lost+" is NotReady since ") || !strings.HasSuffix(said, want) {
+	want := ", and its pods may run all the same; if it is off for good: kubectl taint node " + lost +
+		" node.kubernetes.io/out-of-service=nodeshutdown:NoExecute\n"
+	if err == nil || !strings.HasPrefix(said, "error: nothing was changed: node "+lost+" is NotReady since ") ||
+		!strings.HasSuffix(said, want) {
 		t.Errorf("giving up a member %s: got %v and %q, want it refused, ending in %q", what, err, said, want)
 	}
 	after, err := cluster.Sets.AppsV1().StatefulSets(s.ns).Get(t.Context(), name, metav1.GetOptions{})
@@ -111,7 +113,8 @@ func (s *set) expectRefused(t *testing.T, what, lost string) {
 		t.Errorf("a member %s: its set has %v, error %v, want nothing to be replaced", what, after.Status.Replacements, err)
 	}
 	if now := s.pod(t, 0); now.UID != before.UID || now.DeletionTimestamp != nil {
-		t.Errorf("a member %s: its pod is %s, deleted at %v, want %s, which nobody has asked to end", what, now.UID, now.DeletionTimestamp, before.UID)
+		t.Errorf("a member %s: its pod is %s, deleted at %v, want %s, which nobody has asked to end", what, now.UID, now.DeletionTimestamp,
+			before.UID)
 	}
 }
 

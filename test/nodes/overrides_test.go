@@ -33,7 +33,8 @@ func TestOneMemberIsOnAnotherNodeWithALargerDisk(t *testing.T) {
 			t.Errorf("member 1 is on %s with the selector %v, want %s", got.Spec.NodeName, got.Spec.NodeSelector, node)
 		}
 		for ordinal, want := range []string{"16Mi", "32Mi", "16Mi"} {
-			claim, err := cluster.Host.CoreV1().PersistentVolumeClaims(s.ns).Get(t.Context(), fmt.Sprintf("data-web-%d", ordinal), metav1.GetOptions{})
+			claim, err := cluster.Host.CoreV1().PersistentVolumeClaims(s.ns).Get(t.Context(), fmt.Sprintf("data-web-%d", ordinal),
+				metav1.GetOptions{})
 			if err != nil || claim.Status.Capacity.Storage().String() != want {
 				t.Errorf("the disk of member %d has %s, error %v, want %s", ordinal, claim.Status.Capacity.Storage(), err, want)
 			}
@@ -48,7 +49,8 @@ func TestOneMemberIsOnAnotherNodeWithALargerDisk(t *testing.T) {
 		pods.expect(t, recreations("web-1")...)
 		s.awaitReady(t, 3)
 		if got := s.pod(t, 1); got.Spec.NodeName != node || len(got.Spec.NodeSelector) > 0 {
-			t.Errorf("member 1 is on %s with the selector %v, want %s, where its disk is, and no selector", got.Spec.NodeName, got.Spec.NodeSelector, node)
+			t.Errorf("member 1 is on %s with the selector %v, want %s, where its disk is, and no selector", got.Spec.NodeName, got.Spec.NodeSelector,
+				node)
 		}
 		if got := s.read(t, 1, "value"); got != "kept" {
 			t.Errorf("on the disk of member 1 is %q, want what was there before", got)

@@ -19,7 +19,8 @@ import (
 func grpcMember(made *v1.StatefulSet) {
 	container := &made.Spec.Template.Spec.Containers[0]
 	container.Image, container.Args = "localhost/agnhost:dev", []string{"grpc-health-checking"}
-	container.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 1, ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 5000}}}
+	container.ReadinessProbe = &corev1.Probe{
+		PeriodSeconds: 1, FailureThreshold: 1, ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 5000}}}
 }
 
 // TestMembersThatAreProbedByGRPC: the kubelet asks agnhost, which says that it serves, then that it does not, then that it does, and

@@ -42,7 +42,8 @@ func TestDisksGrowAsFarAsAQuotaLetsThem(t *testing.T) {
 
 		s.limit(t, "80Mi") // 72Mi are used, and 8Mi more for each
 		s.change(t, `[{"op":"add","path":"/spec/template/metadata/annotations","value":{"update":"1"}},`+growTo("32Mi")[1:])
-		s.awaitReason(t, v1.ReasonHostRefused, `could not grow claim data-web-1 from 24Mi to 32Mi: updating claim "data-web-1": exceeded quota: limit`)
+		s.awaitReason(t, v1.ReasonHostRefused,
+			`could not grow claim data-web-1 from 24Mi to 32Mi: updating claim "data-web-1": exceeded quota: limit`)
 		s.expectSizes(t, "24Mi", "24Mi", "32Mi")
 		pods.expect(t, recreations("web-2")...)
 
@@ -56,22 +57,23 @@ func TestDisksGrowAsFarAsAQuotaLetsThem(t *testing.T) {
 
 // TestAScaleUpEndsHalfWayAtAQuota: a member without a disk of its own is not created.
 func TestAScaleUpEndsHalfWayAtAQuota(t *testing.T) {
-	forOurs(t, "a scale-up that a quota ends half way says so, makes no member without its disk, and goes on when there is room", func(t *testing.T, k kind) {
-		s := newSet(t, k, 1, withClaims("16Mi", ""))
-		s.limit(t, "40Mi")
-		pods := s.watchPods(t)
-		s.patch(t, `{"spec":{"replicas":3}}`)
-		s.awaitReason(t, v1.ReasonHostRefused, "data-web-2")
-		found := s.awaitReason(t, v1.ReasonHostRefused, "exceeded quota: limit")
-		if got := found.Status.ReadyReplicas; got != 2 {
-			t.Errorf("%d members are ready, want the 2 for which there is room", got)
-		}
-		s.expectSizes(t, "16Mi", "16Mi")
-		pods.expect(t, "web-1 came")
-		s.limit(t, "48Mi")
-		s.awaitReady(t, 3)
-		pods.expect(t, "web-1 came", "web-2 came")
-	})
+	forOurs(t, "a scale-up that a quota ends half way says so, makes no member without its disk, and goes on when there is room",
+		func(t *testing.T, k kind) {
+			s := newSet(t, k, 1, withClaims("16Mi", ""))
+			s.limit(t, "40Mi")
+			pods := s.watchPods(t)
+			s.patch(t, `{"spec":{"replicas":3}}`)
+			s.awaitReason(t, v1.ReasonHostRefused, "data-web-2")
+			found := s.awaitReason(t, v1.ReasonHostRefused, "exceeded quota: limit")
+			if got := found.Status.ReadyReplicas; got != 2 {
+				t.Errorf("%d members are ready, want the 2 for which there is room", got)
+			}
+			s.expectSizes(t, "16Mi", "16Mi")
+			pods.expect(t, "web-1 came")
+			s.limit(t, "48Mi")
+			s.awaitReady(t, 3)
+			pods.expect(t, "web-1 came", "web-2 came")
+		})
 }
 
 func growTo(size string) string {
@@ -83,9 +85,11 @@ func (s *set) limit(t *testing.T, size string) {
 	t.Helper()
 	quotas := cluster.Host.CoreV1().ResourceQuotas(s.ns)
 	hard := corev1.ResourceList{corev1.ResourceRequestsStorage: resource.MustParse(size)}
-	_, err := quotas.Create(t.Context(), &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "limit"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}, metav1.CreateOptions{})
+	_, err := quotas.Create(t.Context(),
+		&corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "limit"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		_, err = quotas.Patch(t.Context(), "limit", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"hard":{"requests.storage":%q}}}`, size), metav1.PatchOptions{})
+		_, err = quotas.Patch(t.Context(), "limit", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"hard":{"requests.storage":%q}}}`, size),
+			metav1.PatchOptions{})
 	}
 	if err != nil {
 		t.Fatalf("limiting the storage: %v", err)
@@ -95,7 +99,8 @@ func (s *set) limit(t *testing.T, size string) {
 		if err != nil {
 			return err
 		}
-		if want, used := hard[corev1.ResourceRequestsStorage], got.Status.Used[corev1.ResourceRequestsStorage]; used.IsZero() || want.Cmp(got.Status.Hard[corev1.ResourceRequestsStorage]) != 0 {
+		if want, used := hard[corev1.ResourceRequestsStorage], got.Status.Used[corev1.ResourceRequestsStorage]; used.IsZero() ||
+			want.Cmp(got.Status.Hard[corev1.ResourceRequestsStorage]) != 0 {
 			return fmt.Errorf("its status is %v", got.Status)
 		}
 		return nil
@@ -160,7 +165,8 @@ func (s *set) playResizer(t *testing.T) {
 func resize(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	size := claim.Spec.Resources.Requests.Storage()
 	larger := fmt.Appendf(nil, `{"spec":{"capacity":{"storage":%q}}}`, size.String())
-	if _, err := cluster.Host.CoreV1().PersistentVolumes().Patch(ctx, claim.Spec.VolumeName, types.MergePatchType, larger, metav1.PatchOptions{}); err != nil {
+	if _, err := cluster.Host.CoreV1().PersistentVolumes().Patch(ctx, claim.Spec.VolumeName, types.MergePatchType, larger,
+		metav1.PatchOptions{}); err != nil {
 		return err
 	}
 	claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: *size}

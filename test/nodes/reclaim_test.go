@@ -26,7 +26,8 @@ func TestDisksOutliveAScaleDownForATime(t *testing.T) {
 		s := newSet(t, k, 3, func(made *v1.StatefulSet) {
 			withClaims("16Mi", "")(made)
 			made.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-				WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType, ScaledAfterSeconds: new(int32(3600)),
+				WhenScaled: v1.DeletePersistentVolumeClaimRetentionPolicyType, WhenDeleted: v1.DeletePersistentVolumeClaimRetentionPolicyType,
+				ScaledAfterSeconds: new(int32(3600)),
 			}
 		})
 		before := s.volumes(t.Context(), t)

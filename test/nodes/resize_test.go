@@ -47,7 +47,8 @@ func has(before *corev1.Pod, memory, cpu string) func(*corev1.Pod) error {
 	return func(pod *corev1.Pod) error {
 		_, noted := pod.Annotations[v1.InPlaceAnnotation]
 		if pod.UID != before.UID || noted || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].Resources == nil {
-			return fmt.Errorf("its UID is %s, which was %s, its annotations are %v, and its containers %v", pod.UID, before.UID, pod.Annotations, pod.Status.ContainerStatuses)
+			return fmt.Errorf("its UID is %s, which was %s, its annotations are %v, and its containers %v", pod.UID, before.UID, pod.Annotations,
+				pod.Status.ContainerStatuses)
 		}
 		if got := pod.Status.ContainerStatuses[0].Resources; got.Limits.Memory().String() != memory || got.Requests.Cpu().String() != cpu {
 			return fmt.Errorf("it has %v, want %s of memory and %s of cpu", got, memory, cpu)
@@ -73,7 +74,8 @@ func TestResourcesAreChangedInPlace(t *testing.T) {
 		for i, old := range before {
 			pod := s.awaitPod(t, i, "has more, and its container has run on", has(old, "96Mi", "30m"))
 			if other := otherContainer(old)(pod); other == nil {
-				t.Errorf("member %d: the container is another one than before: %v, was %v", i, pod.Status.ContainerStatuses, old.Status.ContainerStatuses)
+				t.Errorf("member %d: the container is another one than before: %v, was %v", i, pod.Status.ContainerStatuses,
+					old.Status.ContainerStatuses)
 			}
 		}
 		s.change(t, withResource("limits/memory", "72Mi"))

@@ -26,7 +26,8 @@ func TestMembersHaveAPasswordAndPagesEach(t *testing.T) {
 		e.patch(t, `{"spec":{"replicas":3}}`)
 		s := &set{kind: k, ns: e.ns}
 		s.awaitPod(t, 2, "waits for its password", func(pod *corev1.Pod) error {
-			if len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil || pod.Status.ContainerStatuses[0].State.Waiting.Reason != "CreateContainerConfigError" {
+			if len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil ||
+				pod.Status.ContainerStatuses[0].State.Waiting.Reason != "CreateContainerConfigError" {
 				return fmt.Errorf("it is %+v", pod.Status.ContainerStatuses)
 			}
 			return nil
@@ -53,7 +54,8 @@ func TestMembersHaveAPasswordAndPagesEach(t *testing.T) {
 // givePassword gives a member a password, in the Secret that the set may have made without one.
 func (e *exampleSet) givePassword(t *testing.T, ordinal int) {
 	t.Helper()
-	cluster.MustKubectl(t, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: web-%d-password}\nstringData: {password: secret-%d}\n", ordinal, ordinal), "apply", "-n", e.ns, "-f", "-")
+	cluster.MustKubectl(t, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: web-%d-password}\nstringData: {password: secret-%d}\n",
+		ordinal, ordinal), "apply", "-n", e.ns, "-f", "-")
 }
 
 // expectPage asks a member with a password, its own or that of another.

@@ -25,7 +25,8 @@ func TestBothNamesWhileTheServiceChanges(t *testing.T) {
 		s := newSet(t, k, 2, nil)
 		_, err := cluster.Host.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Name: "other"},
-			Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}}},
+			Spec: corev1.ServiceSpec{
+				ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}}},
 		}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("creating the other service: %v", err)
@@ -38,7 +39,8 @@ func TestBothNamesWhileTheServiceChanges(t *testing.T) {
 		s.awaitPod(t, 1, "is recreated", recreated(before))
 		for _, found := range []struct{ asked, host string }{{"web-1", "web-0.web"}, {"web-0", "web-1.other"}} {
 			harness.Eventually(t, fmt.Sprintf("%s finds %s", found.asked, found.host), func(ctx context.Context) error {
-				output, err := k.kubectl(ctx, "exec", found.asked, "-n", s.ns, "--", "/web", "-ask", fmt.Sprintf("http://%s:%d/", found.host, port)).CombinedOutput()
+				output, err := k.kubectl(ctx, "exec", found.asked, "-n", s.ns, "--", "/web", "-ask",
+					fmt.Sprintf("http://%s:%d/", found.host, port)).CombinedOutput()
 				if err != nil {
 					return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(output)))
 				}

@@ -80,7 +80,8 @@ func (s *set) create(t *testing.T, replicas int32, change func(*v1.StatefulSet))
 		t.Fatal(err)
 	}
 	delete(object, "status")
-	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}); err != nil {
+	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Create(t.Context(), &unstructured.Unstructured{Object: object},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating the set: %v", err)
 	}
 }

@@ -93,24 +93,25 @@ func TestAnImageThatCrashesIsRolledBack(t *testing.T) {
 // TestAServerThatIsKilledInAnUpdateBySteps kills our server when the update begins, while its
 // first step bakes, and after that.
 func TestAServerThatIsKilledInAnUpdateBySteps(t *testing.T) {
-	forOurs(t, "an update by steps ends although our server is killed in each of them, and recreates each member once", func(t *testing.T, k kind) {
-		s := newSet(t, k, 3, bySteps(
-			v1.RolloutStep{Updated: intstr.FromInt32(1), BakeSeconds: 5},
-			v1.RolloutStep{Updated: intstr.FromInt32(2), BakeSeconds: 1},
-		))
-		pods := s.watchPods(t)
-		before := s.pod(t, 2)
-		s.patch(t, update)
-		s.killServer(t)
-		s.awaitPod(t, 2, "is updated", recreated(before))
-		before = s.pod(t, 1)
-		s.killServer(t)
-		s.awaitPod(t, 1, "is updated", recreated(before))
-		s.killServer(t)
-		s.awaitReady(t, 3)
-		pods.expect(t, recreations("web-2", "web-1", "web-0")...)
-		if found, err := s.get(t.Context()); err != nil || found.Object["status"].(map[string]any)["rollout"] != nil {
-			t.Errorf("the set is %v with error %v, want none of the update left in its status", found, err)
-		}
-	})
+	forOurs(t, "an update by steps ends although our server is killed in each of them, and recreates each member once",
+		func(t *testing.T, k kind) {
+			s := newSet(t, k, 3, bySteps(
+				v1.RolloutStep{Updated: intstr.FromInt32(1), BakeSeconds: 5},
+				v1.RolloutStep{Updated: intstr.FromInt32(2), BakeSeconds: 1},
+			))
+			pods := s.watchPods(t)
+			before := s.pod(t, 2)
+			s.patch(t, update)
+			s.killServer(t)
+			s.awaitPod(t, 2, "is updated", recreated(before))
+			before = s.pod(t, 1)
+			s.killServer(t)
+			s.awaitPod(t, 1, "is updated", recreated(before))
+			s.killServer(t)
+			s.awaitReady(t, 3)
+			pods.expect(t, recreations("web-2", "web-1", "web-0")...)
+			if found, err := s.get(t.Context()); err != nil || found.Object["status"].(map[string]any)["rollout"] != nil {
+				t.Errorf("the set is %v with error %v, want none of the update left in its status", found, err)
+			}
+		})
 }

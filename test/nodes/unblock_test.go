@@ -18,30 +18,33 @@ import (
 // TestAMistakeThatIsCorrected makes the two mistakes that keep an update from starting, and
 // corrects them. The built-in set needs a hand.
 func TestAMistakeThatIsCorrected(t *testing.T) {
-	forBoth(t, "an update that could not start goes on when the template is corrected (built-in: and the pod deleted)", func(t *testing.T, k kind) {
-		s := newSet(t, k, 2, nil)
-		byHand := k.name == "built-in"
-		if !byHand {
-			s.patch(t, `{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":5}}}}`)
-		}
-		for _, mistake := range []struct {
-			make, correct string
-			shows         func(*corev1.Pod) error
-		}{
-			{withImage("localhost/wbe:dev"), withImage(image), lacksImage},
-			{`[{"op":"add","path":"/spec/template/spec/nodeSelector","value":{"disk":"none"}}]`, `[{"op":"remove","path":"/spec/template/spec/nodeSelector"}]`, lacksNode},
-		} {
-			s.change(t, mistake.make)
-			stuck := s.awaitPod(t, 1, "cannot start", mistake.shows)
-			s.change(t, mistake.correct)
-			if byHand {
-				if err := cluster.Host.CoreV1().Pods(s.ns).Delete(t.Context(), stuck.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(stuck.UID))}); err != nil {
-					t.Fatalf("deleting the pod by hand: %v", err)
-				}
+	forBoth(t, "an update that could not start goes on when the template is corrected (built-in: and the pod deleted)",
+		func(t *testing.T, k kind) {
+			s := newSet(t, k, 2, nil)
+			byHand := k.name == "built-in"
+			if !byHand {
+				s.patch(t, `{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":5}}}}`)
 			}
-			s.awaitReady(t, 2)
-		}
-	})
+			for _, mistake := range []struct {
+				make, correct string
+				shows         func(*corev1.Pod) error
+			}{
+				{withImage("localhost/wbe:dev"), withImage(image), lacksImage},
+				{`[{"op":"add","path":"/spec/template/spec/nodeSelector","value":{"disk":"none"}}]`,
+					`[{"op":"remove","path":"/spec/template/spec/nodeSelector"}]`, lacksNode},
+			} {
+				s.change(t, mistake.make)
+				stuck := s.awaitPod(t, 1, "cannot start", mistake.shows)
+				s.change(t, mistake.correct)
+				if byHand {
+					if err := cluster.Host.CoreV1().Pods(s.ns).Delete(t.Context(), stuck.Name,
+						metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(stuck.UID))}); err != nil {
+						t.Fatalf("deleting the pod by hand: %v", err)
+					}
+				}
+				s.awaitReady(t, 2)
+			}
+		})
 }
 
 func withImage(image string) string {
@@ -50,7 +53,8 @@ func withImage(image string) string {
 
 func (s *set) change(t *testing.T, patch string) {
 	t.Helper()
-	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Patch(t.Context(), name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := cluster.Dynamic.Resource(s.kind.gvr).Namespace(s.ns).Patch(t.Context(), name, types.JSONPatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
 }

@@ -108,12 +108,13 @@ func (e *exampleSet) write(t *testing.T, path, value string) {
 // zookeeper has a member asked at its own address, from beside the first, until one line of the answer is as wanted.
 func (e *exampleSet) zookeeper(t *testing.T, ordinal int, want string, command ...string) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("member %d answers %q with %q", ordinal, strings.Join(command, " "), want), func(ctx context.Context) error {
-		address := fmt.Sprintf("zk-%d-client:2181", ordinal)
-		said, err := e.run(ctx, 0, append([]string{"zkCli.sh", "-server", address}, command...)...)
-		if err == nil && !slices.Contains(strings.Split(said, "\n"), want) {
-			err = fmt.Errorf("it says %q", said)
-		}
-		return err
-	})
+	harness.Eventually(t, fmt.Sprintf("member %d answers %q with %q", ordinal, strings.Join(command, " "), want),
+		func(ctx context.Context) error {
+			address := fmt.Sprintf("zk-%d-client:2181", ordinal)
+			said, err := e.run(ctx, 0, append([]string{"zkCli.sh", "-server", address}, command...)...)
+			if err == nil && !slices.Contains(strings.Split(said, "\n"), want) {
+				err = fmt.Errorf("it says %q", said)
+			}
+			return err
+		})
 }

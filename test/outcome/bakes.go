@@ -125,10 +125,12 @@ func (o *bakes) judgeStep(j *Judge, c change, updated, members int) {
 			continue
 		}
 		if !o.baked[i] {
-			j.broken(o, "too short: member %d gets %s as number %d, and the members of the step of %s have not been available for %ds", c.n, c.to, updated, step.Updated.String(), step.BakeSeconds)
+			j.broken(o, "too short: member %d gets %s as number %d, and the members of the step of %s have not been available for %ds", c.n, c.to,
+				updated, step.Updated.String(), step.BakeSeconds)
 		}
 		if !o.fine[i] {
-			j.broken(o, "without a condition: member %d gets %s as number %d, and the members of the step of %s have not all had %v", c.n, c.to, updated, step.Updated.String(), step.PodConditions)
+			j.broken(o, "without a condition: member %d gets %s as number %d, and the members of the step of %s have not all had %v", c.n, c.to,
+				updated, step.Updated.String(), step.PodConditions)
 		}
 	}
 }

@@ -112,9 +112,11 @@ func (o *conditions) judgeAvailable(j *Judge, now *Scene, missing int) {
 	enough, says := replicas(set)-missing >= needed, condition(set, v1.StatefulSetAvailable)
 	switch {
 	case !enough && says.Status != corev1.ConditionFalse:
-		j.broken(o, "available: Available is %s, %d of %d members are available, and %d have to be", says.Status, replicas(set)-missing, replicas(set), needed)
+		j.broken(o, "available: Available is %s, %d of %d members are available, and %d have to be", says.Status, replicas(set)-missing,
+			replicas(set), needed)
 	case enough && says.Status != corev1.ConditionTrue && !now.isUpdatedInPlace():
-		j.broken(o, "unavailable: Available is %s, although %d of %d members are available, and %d have to be", says.Status, replicas(set)-missing, replicas(set), needed)
+		j.broken(o, "unavailable: Available is %s, although %d of %d members are available, and %d have to be", says.Status,
+			replicas(set)-missing, replicas(set), needed)
 	}
 }
 

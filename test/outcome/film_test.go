@@ -84,7 +84,8 @@ func (f *film) status(do func(*v1.StatefulSetStatus)) {
 
 func (f *film) create(n int, version string) {
 	name := fmt.Sprintf("web-%d", n)
-	f.pods[name] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint(name, version, f.now))}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "db", Image: version}}}}
+	f.pods[name] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint(name, version, f.now))},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "db", Image: version}}}}
 	f.show(Controller)
 }
 
@@ -127,7 +128,8 @@ func (f *film) ask() {
 func (f *film) withdraw() {
 	f.ready(2, false)
 	f.change(2, Controller, func(pod *corev1.Pod) {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: v1.ReasonGateNotRequested})
+		pod.Status.Conditions = append(pod.Status.Conditions,
+			corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: v1.ReasonGateNotRequested})
 	})
 }
 

@@ -92,7 +92,8 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 		return // the rest of an update that the gates have agreed to
 	}
 	n, is := ordinal(after.Set, was.Name)
-	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) || !reflect.DeepEqual(o.asked[was.UID].gates, gatesOf(after.Set)) {
+	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) ||
+		!reflect.DeepEqual(o.asked[was.UID].gates, gatesOf(after.Set)) {
 		return // something else is done than was asked, or others have to agree
 	}
 	if o.brokeUnasked(after.Set, asked, was) {
@@ -117,7 +118,8 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	if !isReady(was) {
 		unready = "no longer ready"
 	}
-	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation, asked.ID)
+	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation,
+		asked.ID)
 }
 
 // brokeUnasked reports whether a question about an update was withdrawn, after the set was changed, from a pod
@@ -153,7 +155,8 @@ func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
 			continue // the time is that of the controller, whose clock may be another
 		}
 		if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue && c.Reason == fmt.Sprint(v1.DisruptionAnswerPrefix, asked.ID)
+			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue &&
+				c.Reason == fmt.Sprint(v1.DisruptionAnswerPrefix, asked.ID)
 		}) {
 			return false
 		}

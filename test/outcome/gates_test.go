@@ -92,7 +92,8 @@ func TestOracleOfGates(t *testing.T) {
 // agree has the gate agree to question 1.
 func agree(f *film) {
 	f.change(2, User, func(pod *corev1.Pod) {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
+		pod.Status.Conditions = append(pod.Status.Conditions,
+			corev1.PodCondition{Type: "example.com/ok", Status: corev1.ConditionTrue, Reason: "Request1"})
 	})
 }
 
@@ -117,6 +118,7 @@ func asksToReplace(f *film) {
 
 func resize(f *film) {
 	f.change(2, Controller, func(pod *corev1.Pod) {
-		pod.Spec.Containers = []corev1.Container{{Name: "db", Image: "b", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}}}
+		pod.Spec.Containers = []corev1.Container{
+			{Name: "db", Image: "b", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2")}}}}
 	})
 }

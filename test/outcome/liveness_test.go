@@ -39,7 +39,8 @@ func setOf(policy v1.PodManagementPolicyType, replicas int32, change ...func(*v1
 	set.Spec.PodManagementPolicy, set.Spec.Replicas = policy, &replicas
 	set.Spec.UpdateStrategy.Type = v1.RollingUpdateStatefulSetStrategyType
 	set.Status.UpdateRevision = "new"
-	set.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetStalled, Status: corev1.ConditionFalse, Reason: v1.ReasonNotStalled}}
+	set.Status.Conditions = []v1.StatefulSetCondition{
+		{Type: v1.StatefulSetStalled, Status: corev1.ConditionFalse, Reason: v1.ReasonNotStalled}}
 	for _, change := range change {
 		change(set)
 	}
@@ -52,7 +53,8 @@ func podOfMember(n int, ready bool, change ...func(*corev1.Pod)) *corev1.Pod {
 	if ready {
 		status = corev1.ConditionTrue
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprint("pod-", n)), Labels: map[string]string{"controller-revision-hash": "new"}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: fmt.Sprintf("web-%d", n), UID: types.UID(fmt.Sprint("pod-", n)), Labels: map[string]string{"controller-revision-hash": "new"}}}
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.Time{Time: start}}}
 	for _, change := range change {
@@ -140,7 +142,8 @@ func TestLiveness(t *testing.T) {
 			set := setOf(ordered, 1)
 			for i := range n {
 				s := scene(start, set)
-				s.Claims["www-web-0"] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "www-web-0", UID: "claim", ResourceVersion: fmt.Sprint(i), Annotations: map[string]string{"a": fmt.Sprint(i)}}}
+				s.Claims["www-web-0"] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+					Name: "www-web-0", UID: "claim", ResourceVersion: fmt.Sprint(i), Annotations: map[string]string{"a": fmt.Sprint(i)}}}
 				j.See(by, s)
 			}
 		}
@@ -149,29 +152,41 @@ func TestLiveness(t *testing.T) {
 		do   func(j *Judge)
 		want string
 	}{
-		"two broken surplus pods of an ordered set stay": {rests(scene(later, setOf(ordered, 1), podOfMember(0, true), podOfMember(1, false), podOfMember(2, false))), "surplus] ordered"},
-		"surplus pods that have just broken stay":        {rests(scene(start.Add(time.Minute), setOf(ordered, 1), podOfMember(0, true), podOfMember(1, false), podOfMember(2, false))), ""},
-		"surplus pods stay behind a broken member":       {rests(scene(later, setOf(ordered, 1), podOfMember(0, false), podOfMember(1, true))), ""},
-		"a surplus pod waits for one that does not end":  {rests(scene(later, setOf(parallel, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), "surplus] parallel"},
-		"a surplus pod of an ordered set waits for it":   {rests(scene(later, setOf(ordered, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), ""},
-		"a surplus pod waits for a budget":               {rests(scene(later, setOf(parallel, 1, evicts), podOfMember(0, true), podOfMember(1, true))), ""},
-		"a broken pod does not get the update":           {rests(scene(later, setOf(parallel, 2), podOfMember(0, false, old), podOfMember(1, true))), "held] nothing"},
-		"a broken pod has the update":                    {rests(scene(later, setOf(parallel, 2), podOfMember(0, false), podOfMember(1, true))), ""},
-		"a broken pod of an ordered set waits":           {rests(scene(later, setOf(ordered, 2), podOfMember(0, false, old), podOfMember(1, true))), ""},
-		"nothing follows when a pod has handed over":     {rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)), scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked))), "held] asked"},
-		"a pod breaks whose question is withdrawn":       {breaks(), ""},
-		"a pod breaks whose question is out of date":     {breaks(asked), "held] asked"},
-		"one of four pods is removed where two may be":   {scaleIn(1), "pace] slow"},
-		"two of four pods are removed":                   {scaleIn(2), ""},
-		"three of four pods are removed":                 {scaleIn(3), "pace] fast"},
-		"a restart is given up at once":                  {restart(10_000_000_000, time.Second, false), "restart] early"},
-		"a restart is given up in time":                  {restart(30, time.Hour, false), ""},
-		"a pod goes that has restarted":                  {restart(10_000_000_000, time.Second, true), ""},
-		"a claim is written again and again":             {writes(100, Controller), "loop] annotations"},
-		"a claim is written a few times":                 {writes(10, Controller), ""},
-		"users write a claim again and again":            {writes(100, User), ""},
-		"the status is of an earlier generation":         {rests(scene(later, setOf(ordered, 0, func(set *v1.StatefulSet) { set.Generation = 2 }))), "status] generation"},
-		"the status counts a pod as ready that is not":   {rests(scene(later, setOf(ordered, 1, func(set *v1.StatefulSet) { set.Status.ReadyReplicas = 1 }), podOfMember(0, false))), "status] counts"},
+		"two broken surplus pods of an ordered set stay": {
+			rests(scene(later, setOf(ordered, 1), podOfMember(0, true), podOfMember(1, false), podOfMember(2, false))), "surplus] ordered"},
+		"surplus pods that have just broken stay": {
+			rests(scene(start.Add(time.Minute), setOf(ordered, 1), podOfMember(0, true), podOfMember(1, false), podOfMember(2, false))), ""},
+		"surplus pods stay behind a broken member": {
+			rests(scene(later, setOf(ordered, 1), podOfMember(0, false), podOfMember(1, true))), ""},
+		"a surplus pod waits for one that does not end": {
+			rests(scene(later, setOf(parallel, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), "surplus] parallel"},
+		"a surplus pod of an ordered set waits for it": {
+			rests(scene(later, setOf(ordered, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), ""},
+		"a surplus pod waits for a budget": {
+			rests(scene(later, setOf(parallel, 1, evicts), podOfMember(0, true), podOfMember(1, true))), ""},
+		"a broken pod does not get the update": {
+			rests(scene(later, setOf(parallel, 2), podOfMember(0, false, old), podOfMember(1, true))), "held] nothing"},
+		"a broken pod has the update": {
+			rests(scene(later, setOf(parallel, 2), podOfMember(0, false), podOfMember(1, true))), ""},
+		"a broken pod of an ordered set waits": {
+			rests(scene(later, setOf(ordered, 2), podOfMember(0, false, old), podOfMember(1, true))), ""},
+		"nothing follows when a pod has handed over": {rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)),
+			scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked))), "held] asked"},
+		"a pod breaks whose question is withdrawn":     {breaks(), ""},
+		"a pod breaks whose question is out of date":   {breaks(asked), "held] asked"},
+		"one of four pods is removed where two may be": {scaleIn(1), "pace] slow"},
+		"two of four pods are removed":                 {scaleIn(2), ""},
+		"three of four pods are removed":               {scaleIn(3), "pace] fast"},
+		"a restart is given up at once":                {restart(10_000_000_000, time.Second, false), "restart] early"},
+		"a restart is given up in time":                {restart(30, time.Hour, false), ""},
+		"a pod goes that has restarted":                {restart(10_000_000_000, time.Second, true), ""},
+		"a claim is written again and again":           {writes(100, Controller), "loop] annotations"},
+		"a claim is written a few times":               {writes(10, Controller), ""},
+		"users write a claim again and again":          {writes(100, User), ""},
+		"the status is of an earlier generation": {
+			rests(scene(later, setOf(ordered, 0, func(set *v1.StatefulSet) { set.Generation = 2 }))), "status] generation"},
+		"the status counts a pod as ready that is not": {rests(
+			scene(later, setOf(ordered, 1, func(set *v1.StatefulSet) { set.Status.ReadyReplicas = 1 }), podOfMember(0, false))), "status] counts"},
 		"a member is created before a lower one": {func(j *Judge) {
 			j.See(User, scene(start, setOf(ordered, 2)))
 			j.See(Controller, scene(start, setOf(ordered, 2), podOfMember(1, false)))

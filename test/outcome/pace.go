@@ -35,7 +35,8 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) { //nolint:gocyclo // eac
 		return
 	}
 	share, bounded := shareOf(now)
-	if !bounded || now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType || before.anyEnds() || before.isUpdatedInPlace() || !before.allAvailable() || before.Set.Generation != now.Set.Generation || !isFree(now.Set) {
+	if !bounded || now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType || before.anyEnds() || before.isUpdatedInPlace() ||
+		!before.allAvailable() || before.Set.Generation != now.Set.Generation || !isFree(now.Set) {
 		return
 	}
 	surplus, members, removed := 0, 0, 0

@@ -52,7 +52,8 @@ func TestBudget(t *testing.T) {
 		"two pods are removed where two may be":   {two, func(f *film) { f.remove(2, 1) }, ""},
 		"three pods are removed where two may be": {two, func(f *film) { f.remove(2, 1, 0) }, "removed: pod web-0"},
 		"a share of less than one member is one":  {rolling{MaxUnavailable: new(intstr.FromString("1%"))}, func(f *film) { f.remove(2) }, ""},
-		"a share is rounded down":                 {rolling{MaxUnavailable: new(intstr.FromString("50%"))}, func(f *film) { f.remove(2, 1) }, "removed: pod web-1"},
+		"a share is rounded down": {
+			rolling{MaxUnavailable: new(intstr.FromString("50%"))}, func(f *film) { f.remove(2, 1) }, "removed: pod web-1"},
 		"a pod is removed while another is asked": {rolling{}, func(f *film) {
 			f.ask()
 			f.remove(1)
@@ -113,7 +114,8 @@ func TestTurns(t *testing.T) {
 		"the lowest ordinal is first":  {rolling{}, updates(0), "order: pod web-0"},
 		"a pod that owns a claim is not in turn": {rolling{}, func(f *film) {
 			owners := []metav1.OwnerReference{{Kind: "Pod", Name: "web-2", UID: f.pods["web-2"].UID}}
-			f.claims = map[string]*corev1.PersistentVolumeClaim{"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
+			f.claims = map[string]*corev1.PersistentVolumeClaim{
+				"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
 			updates(1)(f)
 		}, ""},
 		"a member that a step has reached stays first": {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, func(f *film) {

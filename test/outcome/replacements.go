@@ -53,7 +53,8 @@ func (replacements) waits(now *Scene, request v1.MemberReplacement) *corev1.Pod 
 		return nil
 	}
 	pod := now.podOf(int(request.Ordinal))
-	if pod == nil || pod.UID != request.PodUID || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if pod == nil || pod.UID != request.PodUID || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed ||
+		pod.Status.Phase == corev1.PodSucceeded {
 		return nil
 	}
 	return pod

@@ -84,7 +84,8 @@ func (o *revisions) rested(j *Judge, now *Scene) {
 		current += one(revisionOf(pod) == set.Status.CurrentRevision)
 		updated += one(revisionOf(pod) == set.Status.UpdateRevision)
 		if revisionOf(pod) == set.Status.UpdateRevision && version(&pod.Spec) != version(&set.Spec.Template.Spec) {
-			j.broken(o, "template: pod %s is at the update revision and runs %s, the template is at %s", name, version(&pod.Spec), version(&set.Spec.Template.Spec))
+			j.broken(o, "template: pod %s is at the update revision and runs %s, the template is at %s", name, version(&pod.Spec),
+				version(&set.Spec.Template.Spec))
 			return
 		}
 	}

@@ -76,16 +76,17 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.create(2, "b")
 			f.judge.Rested()
 		}, "rollback: does not come at all: member 2"},
-		"an update whose members were ready for a moment is left as it is": {rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
-			f.edit(func(set *v1.StatefulSet) { set.Spec.MinReadySeconds = 10 })
-			f.now = f.now.Add(time.Minute)
-			f.update("b")
-			f.remove(2)
-			f.create(2, "b")
-			f.ready(2, true)
-			f.ready(2, false)
-			f.judge.Rested()
-		}, "rollback: does not come although members were ready for a moment only: member 2"},
+		"an update whose members were ready for a moment is left as it is": {
+			rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
+				f.edit(func(set *v1.StatefulSet) { set.Spec.MinReadySeconds = 10 })
+				f.now = f.now.Add(time.Minute)
+				f.update("b")
+				f.remove(2)
+				f.create(2, "b")
+				f.ready(2, true)
+				f.ready(2, false)
+				f.judge.Rested()
+			}, "rollback: does not come although members were ready for a moment only: member 2"},
 		"a failed update is left as it is after a scale to 0": {rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
 			f.update("b")
 			f.edit(scale(0))
@@ -163,15 +164,16 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.create(2, "c")
 		}, ""},
 
-		"a step is skipped when the one before is taken out": {rolling{Steps: []v1.RolloutStep{{Updated: intstr.FromInt(1)}, manual(2)}}, func(f *film) {
-			f.update("b")
-			f.remove(2, 1)
-			f.create(2, "b")
-			f.create(1, "b")
-			f.edit(func(set *v1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Steps = []v1.RolloutStep{manual(2)} })
-			f.remove(0)
-			f.create(0, "b")
-		}, "approval: skipped after the steps were changed: member 0"},
+		"a step is skipped when the one before is taken out": {
+			rolling{Steps: []v1.RolloutStep{{Updated: intstr.FromInt(1)}, manual(2)}}, func(f *film) {
+				f.update("b")
+				f.remove(2, 1)
+				f.create(2, "b")
+				f.create(1, "b")
+				f.edit(func(set *v1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Steps = []v1.RolloutStep{manual(2)} })
+				f.remove(0)
+				f.create(0, "b")
+			}, "approval: skipped after the steps were changed: member 0"},
 		"a step is skipped": {rolling{Steps: []v1.RolloutStep{manual(1)}}, func(f *film) {
 			f.update("b")
 			f.remove(2, 1)

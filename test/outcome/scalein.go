@@ -41,7 +41,8 @@ func removals(before, after *Scene) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(before.Pods)) {
 		n, is := ordinal(after.Set, name)
 		was, now := before.podOf(n), after.Pods[name]
-		if is && !isDesired(after.Set, n) && was != nil && was.DeletionTimestamp == nil && (now == nil || now.UID != was.UID || now.DeletionTimestamp != nil) {
+		if is && !isDesired(after.Set, n) && was != nil && was.DeletionTimestamp == nil &&
+			(now == nil || now.UID != was.UID || now.DeletionTimestamp != nil) {
 			names = append(names, name)
 		}
 	}
@@ -72,7 +73,8 @@ func (o *scaleIn) note(format string, args ...any) {
 // synced judges what a sync has removed as a whole: a Parallel set removes several pods at a time.
 func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 	from := o.from
-	if o.from = now; sync.Clean && from != nil && from.Set != nil && works(now.Set) && now.Set.Spec.Disruption == nil && len(now.Set.Spec.ObjectTemplates) == 0 {
+	if o.from = now; sync.Clean && from != nil && from.Set != nil && works(now.Set) && now.Set.Spec.Disruption == nil &&
+		len(now.Set.Spec.ObjectTemplates) == 0 {
 		o.judgeOrder(from, now)
 		if len(o.found) > 0 {
 			j.broken(o, "%s", o.found[0])

@@ -124,7 +124,8 @@ func isReady(pod *corev1.Pod) bool {
 
 // is reports whether a condition of a pod is True.
 func is(pod *corev1.Pod, kind corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
+	return slices.ContainsFunc(pod.Status.Conditions,
+		func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
 // isAvailable reports whether a pod stays and has been ready for as long as its set asks for.

@@ -48,7 +48,8 @@ func (o *approvals) changed(j *Judge, before, after *Scene, by Actor) {
 	})
 	record := decided(set)
 	o.promoted = o.promoted || record.PromotedAll || record.PromotedStep > 0
-	o.edited = o.edited || !slices.EqualFunc(o.before, steps, func(a, b v1.RolloutStep) bool { return a.Updated == b.Updated && a.Approval == b.Approval })
+	o.edited = o.edited ||
+		!slices.EqualFunc(o.before, steps, func(a, b v1.RolloutStep) bool { return a.Updated == b.Updated && a.Approval == b.Approval })
 }
 
 func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) {
@@ -71,7 +72,8 @@ func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) {
 			continue
 		}
 		if o.edited {
-			j.broken(o, "skipped after the steps were changed: member %d gets %s as number %d, and nobody has promoted the step of %d", c.n, c.to, updated, quota)
+			j.broken(o, "skipped after the steps were changed: member %d gets %s as number %d, and nobody has promoted the step of %d", c.n, c.to,
+				updated, quota)
 		} else {
 			j.broken(o, "skipped: member %d gets %s as number %d, and nobody has promoted the step of %d", c.n, c.to, updated, quota)
 		}

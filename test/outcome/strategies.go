@@ -45,10 +45,12 @@ func (o *strategies) judgeRemoval(j *Judge, after *Scene, was, now *corev1.Pod) 
 	set := after.Set
 	n, is := ordinal(set, was.Name)
 	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
-	others := len(set.Spec.VolumeClaimTemplates) > 0 || len(was.Spec.Volumes) > 0 || len(set.Spec.Overrides) > 0 || len(set.Spec.ObjectTemplates) > 0
+	others := len(set.Spec.VolumeClaimTemplates) > 0 || len(was.Spec.Volumes) > 0 || len(set.Spec.Overrides) > 0 ||
+		len(set.Spec.ObjectTemplates) > 0
 	asked := slices.ContainsFunc(set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == was.UID })
 	_, restarts := was.Annotations[v1.InPlaceAnnotation]
-	if !is || !gone || others || asked || restarts || !isDesired(set, n) || hasEnded(was) || was.DeletionTimestamp != nil || was.Annotations[v1.OverrideAnnotation] != "" {
+	if !is || !gone || others || asked || restarts || !isDesired(set, n) || hasEnded(was) || was.DeletionTimestamp != nil ||
+		was.Annotations[v1.OverrideAnnotation] != "" {
 		return
 	}
 	j.broken(o, "OnDelete removes pod %s at %s, the template is at %s", was.Name, version(&was.Spec), version(&set.Spec.Template.Spec))

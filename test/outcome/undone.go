@@ -43,7 +43,8 @@ func (o *undone) changed(j *Judge, before, after *Scene, by Actor) { //nolint:go
 		if o.undone, o.word = o.template, "rolled back"; record.Aborted {
 			o.word = "aborted"
 		}
-	case by == User && o.undone != "" && (before != nil && before.Set != nil && decided(before.Set).Aborted && !record.Aborted || record.PromotedAll || record.PromotedStep > 0):
+	case by == User && o.undone != "" &&
+		(before != nil && before.Set != nil && decided(before.Set).Aborted && !record.Aborted || record.PromotedAll || record.PromotedStep > 0):
 		o.undone, o.otherwise = "", ""
 	}
 }

@@ -23,11 +23,13 @@ const account = "developer"
 // token makes an account that may work with sets in a namespace, and a token of it.
 func token(t *testing.T, namespace string) string {
 	t.Helper()
-	if _, err := suite.Host.CoreV1().ServiceAccounts(namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{}); err != nil {
+	if _, err := suite.Host.CoreV1().ServiceAccounts(namespace).Create(t.Context(),
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating an account: %v", err)
 	}
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: account}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"statefulsets"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
+		{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"statefulsets"},
+			Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}},
 		{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"statefulsets/scale"}, Verbs: []string{"get", "update", "patch"}},
 		{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"statefulsets/plan"}, Verbs: []string{"get", "create"}},
 	}}
@@ -42,7 +44,8 @@ func token(t *testing.T, namespace string) string {
 	if _, err := suite.Host.RbacV1().RoleBindings(namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("binding the role: %v", err)
 	}
-	made, err := suite.Host.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	made, err := suite.Host.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("making a token: %v", err)
 	}
@@ -97,7 +100,8 @@ func plugin(t *testing.T, namespace string, b *between) []string {
 	}
 	return []string{write(t, "KUBECONFIG", way(namespace, "", b), func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
 		u.Exec = &clientcmdapi.ExecConfig{
-			APIVersion: "client.authentication.k8s.io/v1", Command: "echo", Args: []string{string(credential)}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+			APIVersion: "client.authentication.k8s.io/v1", Command: "echo", Args: []string{string(credential)},
+			InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
 		}
 	})}
 }

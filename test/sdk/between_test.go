@@ -55,7 +55,8 @@ func stand(t *testing.T) *between {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
-			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many requests, try again later","reason":"TooManyRequests","details":{"retryAfterSeconds":1},"code":429}`)
+			_, _ = io.WriteString(w,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many requests, try again later","reason":"TooManyRequests","details":{"retryAfterSeconds":1},"code":429}`)
 			return
 		}
 		pass.ServeHTTP(w, req)

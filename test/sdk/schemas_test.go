@@ -41,7 +41,8 @@ func TestWhatIsStoredIsAsItsSchemaSays(t *testing.T) {
 			return err
 		})
 		all := "/apis/apps.statefulset.dev/v1/namespaces/" + namespace + "/statefulsets"
-		for part, path := range map[string]string{"list": "", "plan": "/" + nameOf(t, string(text)) + "/plan", "set": "/" + nameOf(t, string(text))} {
+		for part, path := range map[string]string{
+			"list": "", "plan": "/" + nameOf(t, string(text)) + "/plan", "set": "/" + nameOf(t, string(text))} {
 			got := suite.MustKubectl(t, "", "get", "--raw", all+path)
 			files = append(files, keep(t, filepath.Join(dir, part+"-"+namespace+".json"), got))
 		}

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m, &suite.Cluster)) }
 // scenarios are the columns of the table. Every program plays "bad input" as well, and those that do not stand on client-go,
 // which decodes and keeps connections by itself, "unknown" and "silence".
 func scenarios() []string {
-	return []string{"CRUD", "pages", "watch", "resume", "410", "scale", "/plan", "SSA conflict", "IntOrString", "Quantity", "403", "404", "409", "429"}
+	return []string{
+		"CRUD", "pages", "watch", "resume", "410", "scale", "/plan", "SSA conflict", "IntOrString", "Quantity", "403", "404", "409", "429"}
 }
 
 // language is a client, and how its programs are run from the root of the repository.
@@ -56,11 +57,14 @@ func languages(t *testing.T) []language {
 	}
 	classes := strings.Join([]string{dist + "/java/classes", dist + "/java/test", dist + "/java/lib/*"}, ":")
 	all := []language{
-		{name: "Go", also: []string{"bad input"}, scenarios: []string{"go", "run", "./test/sdk/go"}, sample: []string{"go", "run", "./sdk/go/example"}},
+		{name: "Go", also: []string{"bad input"}, scenarios: []string{"go", "run", "./test/sdk/go"},
+			sample: []string{"go", "run", "./sdk/go/example"}},
 		{name: "TypeScript", also: []string{"bad input", "unknown", "silence"},
 			scenarios: []string{"node", dist + "/typescript/built/scenarios.js"}, sample: []string{"node", dist + "/typescript/built/example.js"}},
-		{name: "Python", also: []string{"bad input", "unknown", "silence"}, env: []string{"PYTHONPATH=" + dist + "/python", "PYTHONDONTWRITEBYTECODE=1"},
-			scenarios: []string{"/usr/bin/python3", "test/sdk/python/scenarios.py"}, sample: []string{"/usr/bin/python3", "sdk/python/example/example.py"}},
+		{name: "Python", also: []string{"bad input", "unknown", "silence"},
+			env:       []string{"PYTHONPATH=" + dist + "/python", "PYTHONDONTWRITEBYTECODE=1"},
+			scenarios: []string{"/usr/bin/python3", "test/sdk/python/scenarios.py"},
+			sample:    []string{"/usr/bin/python3", "sdk/python/example/example.py"}},
 		{name: "Java", also: []string{"bad input", "unknown", "silence"},
 			scenarios: []string{"java", "-cp", classes, "Scenarios"}, sample: []string{"java", "-cp", classes, "Example"}},
 	}

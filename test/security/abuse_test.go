@@ -94,13 +94,15 @@ func (w *world) reset(ctx context.Context, config *tls.Config, streams int, sent
 	encoder := hpack.NewEncoder(&block)
 	for i := range streams {
 		block.Reset()
-		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", group + "/statefulsets"}} {
+		for _, field := range [][2]string{
+			{":method", "GET"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", group + "/statefulsets"}} {
 			if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
 				return err
 			}
 		}
 		id := uint32(2*i + 1)
-		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte(block.String()), EndStream: true, EndHeaders: true}); err != nil {
+		if err := framer.WriteHeaders(
+			http2.HeadersFrameParam{StreamID: id, BlockFragment: []byte(block.String()), EndStream: true, EndHeaders: true}); err != nil {
 			return err
 		}
 		if err := framer.WriteRSTStream(id, http2.ErrCodeCancel); err != nil {
@@ -219,7 +221,8 @@ func harmless(path string) string {
 
 // changed is a path with one or two changes of the kind that routers redirect for.
 func changed(random *rand.Rand, path string) string {
-	pieces := []string{"/", "//", "/./", "/../", "/..%2f", "%2F", "%2e%2e", "\\", ".", "..", ";", "?", "??x", "#", "%00", "http://example.com", "//example.com", "@example.com", " ", "%0d%0aLocation:%20x", "A", "~", "apis", "index.html"}
+	pieces := []string{"/", "//", "/./", "/../", "/..%2f", "%2F", "%2e%2e", "\\", ".", "..", ";", "?", "??x", "#", "%00", "http://example.com",
+		"//example.com", "@example.com", " ", "%0d%0aLocation:%20x", "A", "~", "apis", "index.html"}
 	for range 1 + random.IntN(2) {
 		at := random.IntN(len(path) + 1)
 		piece := pieces[random.IntN(len(pieces))]

@@ -60,14 +60,15 @@ func TestPoliciesHoldForSets(t *testing.T) {
 	for _, rule := range onSets() {
 		match.ResourceRules = append(match.ResourceRules, admissionregistrationv1.NamedRuleWithOperations{RuleWithOperations: rule})
 	}
-	deny := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: match,
-		Validations: []admissionregistrationv1.Validation{{
-			Expression: "request.operation == 'DELETE' ? oldObject.metadata.name != 'kept' : !has(request.subResource) ? object.metadata.name != 'denied' : " +
-				"request.subResource == 'scale' ? object.spec.replicas != 13 : !has(object.status.currentRevision) || object.status.currentRevision != 'denied'",
-			Message: "the policy of the test denies it",
-		}},
-	}}
+	deny := &admissionregistrationv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: match,
+			Validations: []admissionregistrationv1.Validation{{
+				Expression: "request.operation == 'DELETE' ? oldObject.metadata.name != 'kept' : !has(request.subResource) ? object.metadata.name != 'denied' : " +
+					"request.subResource == 'scale' ? object.spec.replicas != 13 : !has(object.status.currentRevision) || object.status.currentRevision != 'denied'",
+				Message: "the policy of the test denies it",
+			}},
+		}}
 	if _, err := registrations.ValidatingAdmissionPolicies().Create(t.Context(), deny, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a policy: %v", err)
 	}
@@ -77,20 +78,24 @@ func TestPoliciesHoldForSets(t *testing.T) {
 		_ = registrations.MutatingAdmissionPolicies().Delete(context.Background(), ns, metav1.DeleteOptions{})
 		_ = registrations.MutatingAdmissionPolicyBindings().Delete(context.Background(), ns, metav1.DeleteOptions{})
 	})
-	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: ns, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
-	}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: ns, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		}}
 	if _, err := registrations.ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("binding a policy: %v", err)
 	}
-	mutate := &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
-		MatchConstraints: &admissionregistrationv1.MatchResources{NamespaceSelector: only(ns), ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: creates}}},
-		Mutations: []admissionregistrationv1.Mutation{{
-			PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
-			ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: `Object{metadata: Object.metadata{labels: {"mutated": "by-policy"}}}`},
-		}},
-		ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
-	}}
+	mutate := &admissionregistrationv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: ns}, Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{
+				NamespaceSelector: only(ns), ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: creates}}},
+			Mutations: []admissionregistrationv1.Mutation{{
+				PatchType: admissionregistrationv1.PatchTypeApplyConfiguration,
+				ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{
+					Expression: `Object{metadata: Object.metadata{labels: {"mutated": "by-policy"}}}`},
+			}},
+			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
+		}}
 	if _, err := registrations.MutatingAdmissionPolicies().Create(t.Context(), mutate, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a policy: %v", err)
 	}
@@ -112,7 +117,8 @@ func TestPoliciesHoldForSets(t *testing.T) {
 		return err
 	})
 	refused(t, "a status", says, func(ctx context.Context) error {
-		_, err := sets.Patch(ctx, "kept", types.MergePatchType, []byte(`{"status":{"currentRevision":"denied"}}`), metav1.PatchOptions{}, "status")
+		_, err := sets.Patch(ctx, "kept", types.MergePatchType, []byte(`{"status":{"currentRevision":"denied"}}`), metav1.PatchOptions{},
+			"status")
 		return err
 	})
 	refused(t, "a deletion", says, func(ctx context.Context) error { return sets.Delete(ctx, "kept", metav1.DeleteOptions{}) })
@@ -131,7 +137,8 @@ func TestNamespacesAndQuotasHoldForSets(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
 	ns := w.Namespace(t, "security")
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("1")}}}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("1")}}}
 	if _, err := w.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a quota: %v", err)
 	}
@@ -143,13 +150,15 @@ func TestNamespacesAndQuotasHoldForSets(t *testing.T) {
 		}
 		return err
 	})
-	if _, err := sets.Create(t.Context(), harness.NewSet("second", 0), metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
+	if _, err := sets.Create(t.Context(), harness.NewSet("second", 0), metav1.CreateOptions{}); !apierrors.IsForbidden(err) ||
+		!strings.Contains(err.Error(), "exceeded quota: one") {
 		t.Errorf("the second set: got %v, want forbidden by the quota", err)
 	}
 
 	going := w.Namespace(t, "security")
 	maps := w.Host.CoreV1().ConfigMaps(going)
-	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stays", Finalizers: []string{"example.com/stays"}}}, metav1.CreateOptions{}); err != nil {
+	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "stays", Finalizers: []string{"example.com/stays"}}}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a map: %v", err)
 	}
 	t.Cleanup(func() {
@@ -159,10 +168,12 @@ func TestNamespacesAndQuotasHoldForSets(t *testing.T) {
 		t.Fatalf("deleting the namespace: %v", err)
 	}
 	refused(t, "a set in a namespace that is going away", "because it is being terminated", func(ctx context.Context) error {
-		_, err := w.Sets.AppsV1().StatefulSets(going).Create(ctx, harness.NewSet("late", 0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := w.Sets.AppsV1().StatefulSets(going).Create(ctx, harness.NewSet("late", 0),
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-	if _, err := w.Sets.AppsV1().StatefulSets("absent").Create(t.Context(), harness.NewSet("lost", 0), metav1.CreateOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := w.Sets.AppsV1().StatefulSets("absent").Create(t.Context(), harness.NewSet("lost", 0),
+		metav1.CreateOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a set in a namespace that does not exist: got %v, want not found", err)
 	}
 }

@@ -65,11 +65,13 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 			t.Errorf("%s %s: got user %+v, want auditor with UID and group", r.method, r.url, user)
 		}
 		// The host writes the query anew, in its order.
-		if got, want := parsed(t, own.RequestURI), parsed(t, r.url); got.Path != want.Path || got.Query().Encode() != want.Query().Encode() || own.ResponseStatus == nil || own.ObjectRef == nil || own.ObjectRef.Namespace != ns {
+		if got, want := parsed(t, own.RequestURI), parsed(t, r.url); got.Path != want.Path || got.Query().Encode() != want.Query().Encode() ||
+			own.ResponseStatus == nil || own.ObjectRef == nil || own.ObjectRef.Namespace != ns {
 			t.Errorf("%s: got %s, %+v, %+v, want its address, its end and its object", r.url, own.RequestURI, own.ResponseStatus, own.ObjectRef)
 		}
 		if own.AuditID == "" || own.AuditID != host.AuditID || host.ImpersonatedUser == nil || host.ImpersonatedUser.Username != "auditor" {
-			t.Errorf("%s: got audit ID %q of ours and %q of the host's, by %+v, want the same", r.url, own.AuditID, host.AuditID, host.ImpersonatedUser)
+			t.Errorf("%s: got audit ID %q of ours and %q of the host's, by %+v, want the same", r.url, own.AuditID, host.AuditID,
+				host.ImpersonatedUser)
 		}
 	}
 	if found := events(t, w.ownAudit(), func(e *auditv1.Event) bool {
@@ -146,9 +148,11 @@ func TestAQuietTenantIsServedBesideANoisyOne(t *testing.T) {
 	running.Wait()
 	slices.Sort(took)
 	if len(took) == 0 || beside[quiet/2] > took[len(took)/2] {
-		t.Errorf("half of the quiet one's requests took up to %s, and of the noisy one's %v of %d; want that the quiet one waits less", beside[quiet/2], took[min(len(took)/2, 0):min(len(took), 1)], len(took))
+		t.Errorf("half of the quiet one's requests took up to %s, and of the noisy one's %v of %d; want that the quiet one waits less",
+			beside[quiet/2], took[min(len(took)/2, 0):min(len(took), 1)], len(took))
 	}
-	t.Logf("the quiet one: %d of %d requests served; p50 %s alone, %s beside the noisy one; p99 %s and %s (%.1f times); the noisy one: %v", quiet, quiet,
+	t.Logf("the quiet one: %d of %d requests served; p50 %s alone, %s beside the noisy one; p99 %s and %s (%.1f times); the noisy one: %v",
+		quiet, quiet,
 		alone[quiet/2], beside[quiet/2], alone[quiet-1], beside[quiet-1], float64(beside[quiet-1])/float64(alone[quiet-1]), codes)
 }
 

@@ -41,7 +41,8 @@ type pair struct{ cert, key []byte }
 
 var (
 	etcdUser    = leaf{name: "statefulset-apiserver", hosts: []string{"statefulset-apiserver"}}
-	servingLeaf = leaf{name: "statefulset-apiserver", hosts: []string{"127.0.0.1", "localhost", "statefulset-apiserver.statefulset-system.svc"}}
+	servingLeaf = leaf{
+		name: "statefulset-apiserver", hosts: []string{"127.0.0.1", "localhost", "statefulset-apiserver.statefulset-system.svc"}}
 )
 
 func loadAuthority(t testing.TB, base string) authority {
@@ -64,8 +65,9 @@ func newAuthority(t testing.TB, name string) authority {
 		t.Fatalf("making a key: %v", err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial(t), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: serial(t), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -120,7 +122,8 @@ func (a authority) issue(t testing.TB, l leaf) pair {
 	if err != nil {
 		t.Fatalf("encoding a key: %v", err)
 	}
-	return pair{pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded})}
+	return pair{
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: encoded})}
 }
 
 // write replaces DIR/NAME.key and DIR/NAME.crt, as a Secret's volume would.

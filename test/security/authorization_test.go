@@ -62,10 +62,13 @@ func TestRolesMayTheSameAsWithAppsV1(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
 	ns := w.Namespace(t, "security")
-	scaler := w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps", "apps.statefulset.dev"}, Resources: []string{"statefulsets/scale"}, Verbs: []string{"get", "update", "patch"}})
-	roles := map[string]string{"none": "", "view": "view", "edit": "edit", "admin": "admin", "cluster-admin": "cluster-admin", "scaler": scaler}
+	scaler := w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps", "apps.statefulset.dev"}, Resources: []string{"statefulsets/scale"},
+		Verbs: []string{"get", "update", "patch"}})
+	roles := map[string]string{
+		"none": "", "view": "view", "edit": "edit", "admin": "admin", "cluster-admin": "cluster-admin", "scaler": scaler}
 	// What apps/v1 has not: who may change sets may have a plan made for a set of theirs.
-	plans := map[string][]string{"view": {"get"}, "edit": {"create", "get"}, "admin": {"create", "get"}, "cluster-admin": {"create", "delete", "get", "patch", "update"}}
+	plans := map[string][]string{
+		"view": {"get"}, "edit": {"create", "get"}, "admin": {"create", "get"}, "cluster-admin": {"create", "delete", "get", "patch", "update"}}
 	compared := 0
 	for name, role := range roles {
 		user := "in-role-" + name
@@ -151,7 +154,8 @@ func TestAnOutageOfAccessReviewsLetsNobodyIn(t *testing.T) {
 	program := w.replica(t, "reviewed", map[string]string{"kubeconfig": w.kubeconfigTo(t, r.url)})
 	w.Start(t, program)
 	url := "https://127.0.0.1:" + program.Port() + setsIn(ns)
-	token, err := w.Host.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := w.Host.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("getting a token: %v", err)
 	}

@@ -86,7 +86,8 @@ func TestAnonymousCallersGetHealthOnly(t *testing.T) {
 	for _, path := range w.paths(t, admin) {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			got := ask(t, nobody, request{method: method, url: w.server() + path})
-			health := path == "/healthz" || path == "/livez" || path == "/readyz" || strings.HasPrefix(path, "/healthz/") || strings.HasPrefix(path, "/livez/") || strings.HasPrefix(path, "/readyz/")
+			health := path == "/healthz" || path == "/livez" || path == "/readyz" || strings.HasPrefix(path, "/healthz/") ||
+				strings.HasPrefix(path, "/livez/") || strings.HasPrefix(path, "/readyz/")
 			switch {
 			case !health && got.code != http.StatusUnauthorized:
 				t.Errorf("%s %s: got %d, %.200s, want 401", method, path, got.code, got.body)
@@ -115,8 +116,12 @@ func (w *world) paths(t testing.TB, admin *http.Client) []string {
 		t.Fatalf("the server lists %q, want at least 10 paths", index.Paths)
 	}
 	sets := setsIn("default")
-	return append(index.Paths, "/", "/api", "/apis", "/apis/", group, group+"/", group+"/statefulsets", group+"/watch/statefulsets", sets, sets+"?watch=1",
-		sets+"/x", sets+"/x/status", sets+"/x/scale", sets+"/x/plan", sets+"/x/unknown", "/metrics", "/metrics/slis", "/version", "/openapi/v2", "/openapi/v3",
-		"/openapi/v3/apis/apps.statefulset.dev/v1", "/debug/pprof", "/debug/pprof/", "/debug/pprof/profile", "/debug/pprof/heap", "/debug/flags/v", "/debug/damaged",
-		"/debug/controller", "/debug/api_priority_and_fairness/dump_requests", "/logs", "/statusz", "/flagz", "/configz", "/healthz/../apis", "/healthzx", "/readyz2", "/livez/../metrics")
+	return append(index.Paths, "/", "/api", "/apis", "/apis/", group, group+"/", group+"/statefulsets", group+"/watch/statefulsets", sets,
+		sets+"?watch=1",
+		sets+"/x", sets+"/x/status", sets+"/x/scale", sets+"/x/plan", sets+"/x/unknown", "/metrics", "/metrics/slis", "/version", "/openapi/v2",
+		"/openapi/v3",
+		"/openapi/v3/apis/apps.statefulset.dev/v1", "/debug/pprof", "/debug/pprof/", "/debug/pprof/profile", "/debug/pprof/heap",
+		"/debug/flags/v", "/debug/damaged",
+		"/debug/controller", "/debug/api_priority_and_fairness/dump_requests", "/logs", "/statusz", "/flagz", "/configz", "/healthz/../apis",
+		"/healthzx", "/readyz2", "/livez/../metrics")
 }

@@ -32,7 +32,8 @@ func events(t testing.TB, path string, wanted func(*auditv1.Event) bool) (found 
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var event auditv1.Event
-		if json.Unmarshal(lines.Bytes(), &event) == nil && (event.Stage != auditv1.StageResponseStarted) != (event.Verb == "watch") && wanted(&event) {
+		if json.Unmarshal(lines.Bytes(), &event) == nil && (event.Stage != auditv1.StageResponseStarted) != (event.Verb == "watch") &&
+			wanted(&event) {
 			found = append(found, event)
 		}
 	}

@@ -28,13 +28,15 @@ func TestForgedFrontProxyHeaders(t *testing.T) {
 		code  int
 	}{
 		"no certificate": {nil, 401},
-		"one of the cluster's authority, for servers":                  {[]pair{w.clusterCA.issue(t, forServers)}, 401},
-		"one of the cluster's authority in the name of the proxy":      {[]pair{w.clusterCA.issue(t, proxy)}, 403}, // a user of that name, who may nothing
-		"one of another authority of the same name":                    {[]pair{newAuthority(t, "front-proxy-ca").issue(t, proxy)}, 401},
-		"one of the front proxy's authority with another name":         {[]pair{w.frontProxyCA.issue(t, leaf{name: "somebody"})}, 401},
-		"one of the front proxy's authority, for servers":              {[]pair{w.frontProxyCA.issue(t, forServers)}, 401},
-		"one of the front proxy's authority with its name":             {[]pair{w.frontProxyCA.issue(t, proxy)}, 200},
-		"one of the cluster's authority that names an organisation of": {[]pair{w.clusterCA.issue(t, leaf{name: "x", groups: []string{"front-proxy-client"}})}, 403},
+		"one of the cluster's authority, for servers": {[]pair{w.clusterCA.issue(t, forServers)}, 401},
+		"one of the cluster's authority in the name of the proxy": {
+			[]pair{w.clusterCA.issue(t, proxy)}, 403}, // a user of that name, who may nothing
+		"one of another authority of the same name":            {[]pair{newAuthority(t, "front-proxy-ca").issue(t, proxy)}, 401},
+		"one of the front proxy's authority with another name": {[]pair{w.frontProxyCA.issue(t, leaf{name: "somebody"})}, 401},
+		"one of the front proxy's authority, for servers":      {[]pair{w.frontProxyCA.issue(t, forServers)}, 401},
+		"one of the front proxy's authority with its name":     {[]pair{w.frontProxyCA.issue(t, proxy)}, 200},
+		"one of the cluster's authority that names an organisation of": {
+			[]pair{w.clusterCA.issue(t, leaf{name: "x", groups: []string{"front-proxy-client"}})}, 403},
 	} {
 		got := ask(t, w.direct(t, c.certs...), request{url: w.server() + group + "/statefulsets", header: map[string]string{
 			"X-Remote-User": "admin", "X-Remote-Group": "system:masters",
@@ -67,13 +69,15 @@ func TestForgedHeadersThroughTheHost(t *testing.T) {
 		body := `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"x"},"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},` +
 			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`
 		marker := "forged-" + strings.ReplaceAll(name, " ", "-")
-		got := ask(t, c.client, request{method: http.MethodPost, url: c.url + setsIn(ns) + "?dryRun=All&fieldManager=" + marker, body: body, header: forged})
+		got := ask(t, c.client,
+			request{method: http.MethodPost, url: c.url + setsIn(ns) + "?dryRun=All&fieldManager=" + marker, body: body, header: forged})
 		if got.code != http.StatusCreated {
 			t.Errorf("%s: got %d, %s, want 201: mallory may create sets", name, got.code, got.body)
 			continue
 		}
 		event := w.auditedBy(t, w.ownAudit(), marker)
-		if event.User.Username != "mallory" || event.User.UID != c.uid || strings.Contains(strings.Join(event.User.Groups, " "), "masters") || event.User.Extra["scopes"] != nil {
+		if event.User.Username != "mallory" || event.User.UID != c.uid || strings.Contains(strings.Join(event.User.Groups, " "), "masters") ||
+			event.User.Extra["scopes"] != nil {
 			t.Errorf("%s: got user %+v, want mallory with UID %q, without forged groups and scopes", name, event.User, c.uid)
 		}
 		other := ask(t, c.client, request{url: c.url + group + "/statefulsets", header: forged})
@@ -89,7 +93,8 @@ func TestTheUIDOfAUserIsKnown(t *testing.T) {
 	w := shared(t)
 	ns := w.Namespace(t, "security")
 	w.bind(t, ns, "edit", "uwe")
-	if _, err := setsAs(t, w.as("uwe", "a-group")).AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet("db", 0), metav1.CreateOptions{FieldManager: "the-uid"}); err != nil {
+	if _, err := setsAs(t, w.as("uwe", "a-group")).AppsV1().StatefulSets(ns).Create(t.Context(), harness.NewSet("db", 0),
+		metav1.CreateOptions{FieldManager: "the-uid"}); err != nil {
 		t.Fatalf("creating a set: %v", err)
 	}
 	event := w.auditedBy(t, w.ownAudit(), "the-uid")

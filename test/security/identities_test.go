@@ -34,7 +34,8 @@ func (w *world) kubectl(t testing.TB, args ...string) string {
 // setsOnly may do everything with sets and nothing with pods.
 func (w *world) setsOnly(t *testing.T) string {
 	t.Helper()
-	return w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps", "apps.statefulset.dev"}, Resources: []string{"statefulsets"}, Verbs: []string{"get", "list", "create", "update", "patch", "delete"}})
+	return w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps", "apps.statefulset.dev"}, Resources: []string{"statefulsets"},
+		Verbs: []string{"get", "list", "create", "update", "patch", "delete"}})
 }
 
 // TestWhoMayCreateSetsGetsPods shows that a right to create sets is one to run pods, as
@@ -44,7 +45,8 @@ func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 	ns := w.Namespace(t, "security")
 	w.bind(t, ns, w.setsOnly(t), "setter")
 	w.bind(t, ns, "edit", "editor")
-	if _, err := hostAs(t, w.as("setter")).CoreV1().Pods(ns).Create(t.Context(), podOf("own"), metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := hostAs(t, w.as("setter")).CoreV1().Pods(ns).Create(t.Context(), podOf("own"),
+		metav1.CreateOptions{}); !apierrors.IsForbidden(err) {
 		t.Fatalf("creating a pod as one who may only create sets: got %v, want forbidden", err)
 	}
 	setter, editor := setsAs(t, w.as("setter")).AppsV1().StatefulSets(ns), setsAs(t, w.as("editor")).AppsV1().StatefulSets(ns)
@@ -81,7 +83,8 @@ func TestWhoMayCreateSetsGetsPods(t *testing.T) {
 }
 
 func podOf(name string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}}}
 }
 
 // TestPodSecurityHoldsForMembers makes a set of privileged pods where those are not

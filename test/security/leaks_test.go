@@ -74,7 +74,8 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-7f3a9c1e5d"
 	w := shared(t)
-	ns, strict := w.Namespace(t, "security"), w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
+	ns, strict := w.Namespace(t, "security"),
+		w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 	secret := func(name string, replicas int32) {
 		t.Helper()
 		for _, at := range []string{ns, strict} {
@@ -90,8 +91,10 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 	w.awaitReady(t, ns, "kept", 1)
 	sets := w.Sets.AppsV1().StatefulSets(ns)
 	for _, patch := range []string{
-		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"PASSWORD","value":"` + canary + `-2"}]}]}}}}`,
-		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"","value":"` + canary + `"}]}]}}}}`,
+		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"PASSWORD","value":"` + canary +
+			`-2"}]}]}}}}`,
+		`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/main:1","env":[{"name":"","value":"` + canary +
+			`"}]}]}}}}`,
 		`{"spec":{"serviceName":"other"},"metadata":{"annotations":{"x":"` + canary + `"}}}`,
 	} {
 		_, _ = sets.Patch(t.Context(), "kept", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -111,7 +114,8 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 		return nil
 	})
 
-	places := map[string]string{"traces": w.traces.String(), "our audit log": read(t, w.ownAudit()), "the host's audit log": read(t, w.hostAudit())}
+	places := map[string]string{
+		"traces": w.traces.String(), "our audit log": read(t, w.ownAudit()), "the host's audit log": read(t, w.hostAudit())}
 	logs, err := filepath.Glob(w.Path("logs", "*.log"))
 	if err != nil || len(logs) < 3 {
 		t.Fatalf("logs: got %q, %v, want at least 3", logs, err)
@@ -122,7 +126,8 @@ func TestValuesOfASetAreNotTold(t *testing.T) {
 		}
 	}
 	admin := w.admin(t)
-	for _, path := range []string{"/metrics", "/readyz?verbose", "/debug/damaged", "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1", "/statusz", "/flagz"} {
+	for _, path := range []string{"/metrics", "/readyz?verbose", "/debug/damaged",
+		"/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1", "/statusz", "/flagz"} {
 		places[path] = ask(t, admin, request{url: w.server() + path}).body
 	}
 	for _, at := range []string{ns, strict} {

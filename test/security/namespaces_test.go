@@ -59,10 +59,12 @@ func TestTheServerReadsSecretsOfListedNamespacesOnly(t *testing.T) {
 	inside, outside := w.Namespace(t, "security"), w.Namespace(t, "security")
 	w.kubectl(t, "apply", "-k", "../../artifacts/objects/secrets")
 	t.Cleanup(func() {
-		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-k", "../../artifacts/objects/secrets").Run()
+		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-k",
+			"../../artifacts/objects/secrets").Run()
 	})
 	for _, ns := range []string{inside, outside} {
-		if _, err := w.Host.CoreV1().Secrets(ns).Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}}, metav1.CreateOptions{}); err != nil {
+		if _, err := w.Host.CoreV1().Secrets(ns).Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}},
+			metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating a Secret: %v", err)
 		}
 	}
@@ -108,9 +110,11 @@ func TestTheServerReadsSecretsOfListedNamespacesOnly(t *testing.T) {
 	if err != nil || len(made.Items) != 1 {
 		t.Errorf("the Secrets of a set in the listed namespace: got %d, %v, want 1", len(made.Items), err)
 	}
-	want := fmt.Sprintf("spec.objectTemplates: Forbidden: this server creates, watches and deletes supporting objects only in the namespaces that its flag "+
-		"--object-namespaces lists (%s), and %q is not one of them", inside, outside)
-	if _, err := w.Sets.AppsV1().StatefulSets(outside).Create(t.Context(), describing(), metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), want) {
+	want := fmt.Sprintf(
+		"spec.objectTemplates: Forbidden: this server creates, watches and deletes supporting objects only in the namespaces that its flag "+
+			"--object-namespaces lists (%s), and %q is not one of them", inside, outside)
+	if _, err := w.Sets.AppsV1().StatefulSets(outside).Create(t.Context(), describing(),
+		metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("a set with a Secret outside: got %v, want it refused with %q", err, want)
 	}
 	w.create(t, outside, harness.NewSet("plain", 1))

@@ -37,10 +37,11 @@ func describing(name, apiVersion, kind string) *v1.StatefulSet {
 // mayMake asks the host whether somebody may make objects of a resource themselves.
 func (w *world) mayMake(ctx context.Context, user, ns string, resource schema.GroupResource) (bool, error) {
 	for _, verb := range []string{"create", "patch"} {
-		review, err := w.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: user, Groups: []string{"system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: verb, Group: resource.Group, Resource: resource.Resource},
-		}}, metav1.CreateOptions{})
+		review, err := w.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx,
+			&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: user, Groups: []string{"system:authenticated"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: verb, Group: resource.Group, Resource: resource.Resource},
+			}}, metav1.CreateOptions{})
 		if err != nil || !review.Status.Allowed {
 			return false, err
 		}
@@ -80,14 +81,16 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 	}
 	sets := map[string]typed.StatefulSetInterface{}
 	setsOnly := w.setsOnly(t)
-	for user, role := range map[string]string{"objects-nobody": setsOnly, "objects-maps": making("configmaps"), "objects-secrets": making("secrets"), "objects-admin": "admin", "objects-root": "cluster-admin"} {
+	for user, role := range map[string]string{"objects-nobody": setsOnly, "objects-maps": making("configmaps"),
+		"objects-secrets": making("secrets"), "objects-admin": "admin", "objects-root": "cluster-admin"} {
 		w.bind(t, ns, setsOnly, user)
 		w.bind(t, ns, role, user)
 		config := w.as(user)
 		config.QPS = -1
 		sets[user] = setsAs(t, config).AppsV1().StatefulSets(ns)
 	}
-	for user, resource := range map[string]string{"objects-maps": "configmaps", "objects-secrets": "secrets", "objects-admin": "services", "objects-root": "limitranges"} {
+	for user, resource := range map[string]string{
+		"objects-maps": "configmaps", "objects-secrets": "secrets", "objects-admin": "services", "objects-root": "limitranges"} {
 		harness.Eventually(t, "the host knows all roles of "+user, func(ctx context.Context) error {
 			may, err := w.mayMake(ctx, user, ns, schema.GroupResource{Resource: resource})
 			if err == nil && !may {
@@ -102,24 +105,30 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 	}
 
 	// The controller's own right.
-	const withoutMaps, withoutSecrets = `the controller may not create "configmaps"; apply artifacts/objects/configmaps`, `the controller may not create "secrets"; apply artifacts/objects/secrets`
+	const withoutMaps, withoutSecrets = `the controller may not create "configmaps"; apply artifacts/objects/configmaps`,
+		`the controller may not create "secrets"; apply artifacts/objects/secrets`
 	if err := try(t.Context(), "objects-maps", "v1", "ConfigMap"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), withoutMaps) {
 		t.Errorf("a map that the controller may not make: got %v, want a refusal with %q", err, withoutMaps)
 	}
 	w.kubectl(t, "apply", "-k", "../../artifacts/objects/configmaps")
 	t.Cleanup(func() {
-		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-k", "../../artifacts/objects/configmaps").Run()
+		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-k",
+			"../../artifacts/objects/configmaps").Run()
 	})
-	harness.Eventually(t, "a map is accepted that the controller may make", func(ctx context.Context) error { return try(ctx, "objects-maps", "v1", "ConfigMap") })
-	if err := try(t.Context(), "objects-secrets", "v1", "Secret"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), withoutSecrets) {
+	harness.Eventually(t, "a map is accepted that the controller may make",
+		func(ctx context.Context) error { return try(ctx, "objects-maps", "v1", "ConfigMap") })
+	if err := try(t.Context(), "objects-secrets", "v1", "Secret"); !apierrors.IsForbidden(err) ||
+		!strings.Contains(err.Error(), withoutSecrets) {
 		t.Errorf("a Secret that the controller may not make: got %v, want a refusal with %q", err, withoutSecrets)
 	}
 	w.changeAsWhoMayNot(t, sets["objects-maps"], sets["objects-nobody"])
 
 	// The users' rights, with a controller that may make everything.
 	everything, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "security-", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}},
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: "security-", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a role: %v", err)
@@ -127,7 +136,8 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 	t.Cleanup(func() {
 		_ = w.Host.RbacV1().ClusterRoles().Delete(context.Background(), everything.Name, metav1.DeleteOptions{})
 	})
-	harness.Eventually(t, "the controller may make everything", func(ctx context.Context) error { return try(ctx, "objects-root", "v1", "LimitRange") })
+	harness.Eventually(t, "the controller may make everything",
+		func(ctx context.Context) error { return try(ctx, "objects-root", "v1", "LimitRange") })
 	_, lists, err := w.Host.Discovery().ServerGroupsAndResources()
 	if err != nil {
 		t.Fatalf("asking what the host serves: %v", err)
@@ -155,7 +165,8 @@ func TestASetMakesOnlyWhatItsAuthorMay(t *testing.T) {
 				case err == nil && possible && may:
 					accepted++
 				case err == nil:
-					t.Errorf("%s of %s from %s: got it accepted, want it refused: may make it %t, can be made by sets %t", resource.Kind, version, user, may, possible)
+					t.Errorf("%s of %s from %s: got it accepted, want it refused: may make it %t, can be made by sets %t", resource.Kind, version, user,
+						may, possible)
 				case possible && may && apierrors.IsInvalid(err): // the host wants more of the object than a name
 				case possible && may:
 					t.Errorf("%s of %s from %s: got %v, want it accepted, or refused for its contents", resource.Kind, version, user, err)
@@ -179,14 +190,17 @@ func (w *world) changeAsWhoMayNot(t *testing.T, author, other typed.StatefulSetI
 	}
 	const refused = `user "objects-nobody" may not create "configmaps"`
 	for sentence, test := range map[string]struct{ patch, want string }{
-		"another image":    {patch: `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`},
-		"other replicas":   {patch: `{"spec":{"replicas":1}}`},
-		"another manifest": {`{"spec":{"objectTemplates":[{"name":"some","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-other"}}}]}}`, refused},
-		"another value":    {`{"spec":{"identity":{"values":{"A":"b"}}}}`, refused},
-		"another service":  {`{"spec":{"serviceName":"other"}}`, refused},
-		"another ordinal":  {`{"spec":{"ordinals":{"start":5}}}`, refused},
+		"another image":  {patch: `{"spec":{"template":{"metadata":{"annotations":{"a":"b"}}}}}`},
+		"other replicas": {patch: `{"spec":{"replicas":1}}`},
+		"another manifest": {
+			`{"spec":{"objectTemplates":[{"name":"some","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-other"}}}]}}`,
+			refused},
+		"another value":   {`{"spec":{"identity":{"values":{"A":"b"}}}}`, refused},
+		"another service": {`{"spec":{"serviceName":"other"}}`, refused},
+		"another ordinal": {`{"spec":{"ordinals":{"start":5}}}`, refused},
 	} {
-		_, err := other.Patch(t.Context(), "described", types.MergePatchType, []byte(test.patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := other.Patch(t.Context(), "described", types.MergePatchType, []byte(test.patch),
+			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s by one who may not make maps: got %v, want %q", sentence, err, test.want)
 		}

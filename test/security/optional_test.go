@@ -59,10 +59,12 @@ func TestTheServerWorksWithoutOptionalRights(t *testing.T) {
 	} {
 		w.patch(t, ns, name, change)
 		w.awaitStalled(t, ns, name, func(c *v1.StatefulSetCondition) bool {
-			return c != nil && c.Status == corev1.ConditionTrue && c.Reason == v1.ReasonMissingRight && strings.Contains(c.Message, "kubectl apply -k artifacts/rights/"+name+",")
+			return c != nil && c.Status == corev1.ConditionTrue && c.Reason == v1.ReasonMissingRight &&
+				strings.Contains(c.Message, "kubectl apply -k artifacts/rights/"+name+",")
 		})
 	}
-	if log := read(t, w.LogOf("without-rights")); strings.Count(log, "Cannot read Services") != 1 || strings.Count(log, "services is forbidden") > mostLogged {
+	if log := read(t, w.LogOf("without-rights")); strings.Count(log, "Cannot read Services") != 1 ||
+		strings.Count(log, "services is forbidden") > mostLogged {
 		t.Errorf("log: got %d lines that Services cannot be read and %d about the right, want one and at most %d",
 			strings.Count(log, "Cannot read Services"), strings.Count(log, "services is forbidden"), mostLogged)
 	}
@@ -83,10 +85,12 @@ func TestTheServerWorksWithoutOptionalRights(t *testing.T) {
 // optionalSets need an optional right when they are updated, by the folder that has it.
 func optionalSets() map[string]*v1.StatefulSet {
 	gated, evicted, resized := harness.NewSet("gates", 1), harness.NewSet("eviction", 1), harness.NewSet("in-place", 1)
-	gated.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/asked", Operations: []v1.DisruptionOperationType{v1.UpdateDisruptionOperationType}}}}
+	gated.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{
+		{ConditionType: "example.com/asked", Operations: []v1.DisruptionOperationType{v1.UpdateDisruptionOperationType}}}}
 	evicted.Spec.Disruption = &v1.StatefulSetDisruption{Method: v1.EvictDisruptionMethodType}
-	resized.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
-		InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}}}
+	resized.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{
+		Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{
+			InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType}}}
 	resized.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}
 	return map[string]*v1.StatefulSet{"gates": gated, "eviction": evicted, "in-place": resized}
 }
@@ -97,7 +101,8 @@ func (w *world) takeOptionalRights(t *testing.T) (give func()) {
 	folders := []string{"gates", "in-place", "eviction", "reads"}
 	apply := func(ctx context.Context) error {
 		for _, folder := range folders {
-			out, err := exec.CommandContext(ctx, w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "apply", "-k", "../../artifacts/rights/"+folder).CombinedOutput()
+			out, err := exec.CommandContext(ctx, w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "apply", "-k",
+				"../../artifacts/rights/"+folder).CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("applying %s: %w: %s", folder, err, out)
 			}
@@ -105,7 +110,8 @@ func (w *world) takeOptionalRights(t *testing.T) (give func()) {
 		return nil
 	}
 	t.Cleanup(func() { _ = apply(context.Background()) })
-	for _, name := range []string{"statefulset-controller-gates", "statefulset-controller-in-place", "statefulset-controller-eviction", "statefulset-apiserver-reads"} {
+	for _, name := range []string{
+		"statefulset-controller-gates", "statefulset-controller-in-place", "statefulset-controller-eviction", "statefulset-apiserver-reads"} {
 		w.kubectl(t, "annotate", "clusterrolebinding", name, allowDelete+"=yes")
 		w.kubectl(t, "delete", "clusterrolebinding", name)
 	}
@@ -124,7 +130,8 @@ func (w *world) warnings(t *testing.T, base, ns string, set *v1.StatefulSet) str
 	if err != nil {
 		t.Fatalf("encoding a set: %v", err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/apis/apps.statefulset.dev/v1/namespaces/"+ns+"/statefulsets?dryRun=All", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		base+"/apis/apps.statefulset.dev/v1/namespaces/"+ns+"/statefulsets?dryRun=All", bytes.NewReader(body))
 	if err != nil {
 		t.Fatalf("building a request: %v", err)
 	}
@@ -142,7 +149,8 @@ func (w *world) warnings(t *testing.T, base, ns string, set *v1.StatefulSet) str
 
 func (w *world) patch(t *testing.T, ns, name, change string) {
 	t.Helper()
-	if _, err := w.Sets.AppsV1().StatefulSets(ns).Patch(t.Context(), name, types.StrategicMergePatchType, []byte(change), metav1.PatchOptions{}); err != nil {
+	if _, err := w.Sets.AppsV1().StatefulSets(ns).Patch(t.Context(), name, types.StrategicMergePatchType, []byte(change),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("changing set %s: %v", name, err)
 	}
 }

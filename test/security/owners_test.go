@@ -22,7 +22,8 @@ import (
 
 func serverTLS(t *testing.T, ca authority) *tls.Config {
 	t.Helper()
-	return &tls.Config{Certificates: []tls.Certificate{ca.issue(t, leaf{name: "test", hosts: []string{"127.0.0.1"}}).tls(t)}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{
+		Certificates: []tls.Certificate{ca.issue(t, leaf{name: "test", hosts: []string{"127.0.0.1"}}).tls(t)}, MinVersion: tls.VersionTLS12}
 }
 
 func controllerOf(set *v1.StatefulSet) []metav1.OwnerReference {
@@ -58,7 +59,8 @@ func TestForgedOwnersAreNoMembers(t *testing.T) {
 	forge(ns, "labelled", matching, controllerOf(set))
 	forge(ns, "owner-x", matching, controllerOf(set))
 	// As if it were the eighth member: it is removed as one too many, as with apps/v1.
-	forge(ns, "owner-7", map[string]string{"app": "owner", "statefulset.kubernetes.io/pod-name": "owner-7", "apps.kubernetes.io/pod-index": "7"}, controllerOf(set))
+	forge(ns, "owner-7", map[string]string{
+		"app": "owner", "statefulset.kubernetes.io/pod-name": "owner-7", "apps.kubernetes.io/pod-index": "7"}, controllerOf(set))
 	forge(ns, "uid", matching, controllerOf(otherUID))
 	forge(far, "owner-0", matching, controllerOf(set))
 
@@ -118,13 +120,15 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 	w := shared(t)
 	ns := w.Namespace(t, "security")
 	claims := w.Host.CoreV1().PersistentVolumeClaims(ns)
-	keeper, err := w.Host.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper"}}, metav1.CreateOptions{})
+	keeper, err := w.Host.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "keeper"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating an owner: %v", err)
 	}
 	foreign := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "data-db-0", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(keeper, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}},
-		Spec:       w.claimSpec(),
+		ObjectMeta: metav1.ObjectMeta{Name: "data-db-0",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(keeper, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}},
+		Spec: w.claimSpec(),
 	}
 	if foreign, err = claims.Create(t.Context(), foreign, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a claim: %v", err)
@@ -143,7 +147,8 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 		}
 		return fmt.Errorf("got %d warnings, none about the set", len(list.Items))
 	})
-	if err := w.Sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "db", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
+	if err := w.Sets.AppsV1().StatefulSets(ns).Delete(t.Context(), "db",
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
 	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
@@ -153,7 +158,8 @@ func TestAClaimOfAnotherIsNeverTakenAway(t *testing.T) {
 		return nil
 	})
 	got, err := claims.Get(t.Context(), "data-db-0", metav1.GetOptions{})
-	if err != nil || got.UID != foreign.UID || got.DeletionTimestamp != nil || len(got.OwnerReferences) != 1 || got.OwnerReferences[0].UID != keeper.UID {
+	if err != nil || got.UID != foreign.UID || got.DeletionTimestamp != nil || len(got.OwnerReferences) != 1 ||
+		got.OwnerReferences[0].UID != keeper.UID {
 		t.Errorf("the claim of another, after a set that deletes its claims came and went: got %+v, %v, want it as it was", got.ObjectMeta, err)
 	}
 

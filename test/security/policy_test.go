@@ -24,9 +24,11 @@ import (
 func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 	w := shared(t)
 	ns := w.Namespace(t, "security")
-	rules := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services", "limitranges"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}}
+	rules := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"services", "limitranges"}, Verbs: []string{"get", "list", "watch", "create", "patch"}}}
 	ofController, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "security-", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}}, Rules: rules,
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: "security-", Labels: map[string]string{"apps.statefulset.dev/aggregate-to-controller": "true"}}, Rules: rules,
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a role: %v", err)
@@ -35,7 +37,8 @@ func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 		_ = w.Host.RbacV1().ClusterRoles().Delete(context.Background(), ofController.Name, metav1.DeleteOptions{})
 	})
 	setsOnly, objects := w.setsOnly(t), w.role(t, rules...)
-	exposing := w.role(t, rbacv1.PolicyRule{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"exposedservices"}, Verbs: []string{"create"}})
+	exposing := w.role(t,
+		rbacv1.PolicyRule{APIGroups: []string{"apps.statefulset.dev"}, Resources: []string{"exposedservices"}, Verbs: []string{"create"}})
 	for _, user := range []string{"policy-author", "policy-exposer"} {
 		w.bind(t, ns, setsOnly, user)
 		w.bind(t, ns, objects, user)
@@ -43,7 +46,8 @@ func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 	w.bind(t, ns, exposing, "policy-exposer")
 	author, exposer := setsAs(t, w.as("policy-author")).AppsV1().StatefulSets(ns), setsAs(t, w.as("policy-exposer")).AppsV1().StatefulSets(ns)
 
-	exposed := withObject("exposed", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`)
+	exposed := withObject("exposed",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`)
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	harness.Eventually(t, "a LoadBalancer is accepted without the policy", func(ctx context.Context) error {
 		_, err := author.Create(ctx, exposed, dry)
@@ -60,9 +64,11 @@ func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 		_ = exec.CommandContext(context.Background(), w.Path("kubectl"), "--kubeconfig", w.Path("kubeconfig"), "delete", "-f", policy).Run()
 	})
 
-	transformed := withObject("transformed", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"ports":[{"port":80}]}}`)
+	transformed := withObject("transformed",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"ports":[{"port":80}]}}`)
 	transformed.Spec.ObjectTemplates[0].Transforms = []v1.Transform{{Path: "/spec/type", Expression: "'LoadBalancer'"}}
-	computed := withObject("computed", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"type":"$(TYPE)","ports":[{"port":80}]}}`)
+	computed := withObject("computed",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"type":"$(TYPE)","ports":[{"port":80}]}}`)
 	computed.Spec.Identity.Values = map[string]string{"TYPE": "LoadBalancer"}
 	const outside = "that are reached from outside"
 	for sentence, c := range map[string]struct {
@@ -73,10 +79,12 @@ func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 		"a NodePort": {withObject("port",
 			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`), outside},
 		"addresses of others": {withObject("ips",
-			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"externalIPs":["192.0.2.1"],"ports":[{"port":80}]}}`), outside},
+			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-out"},"spec":{"externalIPs":["192.0.2.1"],"ports":[{"port":80}]}}`),
+			outside},
 		"a type that a parameter gives": {computed, outside},
 		"a type that a transform gives": {transformed, "with transforms of other fields"},
-		"a kind that is not listed":     {withObject("kind", `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"$(IDENTITY)-limits"}}`), "kinds ConfigMap, Secret, Service and Job only"},
+		"a kind that is not listed": {withObject("kind", `{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"$(IDENTITY)-limits"}}`),
+			"kinds ConfigMap, Secret, Service and Job only"},
 	} {
 		refused(t, sentence, c.says, func(ctx context.Context) error {
 			_, err := author.Create(ctx, c.set, dry)
@@ -86,14 +94,17 @@ func TestAPolicyOnSetsLimitsWhatTheyCreate(t *testing.T) {
 	if _, err := exposer.Create(t.Context(), exposed, dry); err != nil {
 		t.Errorf("a LoadBalancer of one who may expose Services: got %v, want that it is allowed", err)
 	}
-	inside := withObject("inside", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-in"},"spec":{"type":"ClusterIP","ports":[{"port":80}]}}`)
+	inside := withObject("inside",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-in"},"spec":{"type":"ClusterIP","ports":[{"port":80}]}}`)
 	inside.Spec.ObjectTemplates[0].Transforms = []v1.Transform{{Path: "/metadata/annotations/ordinal", Expression: "string(ORDINAL)"}}
-	for sentence, set := range map[string]*v1.StatefulSet{"a Service inside the cluster": inside, "a set without objects": harness.NewSet("plain", 0)} {
+	allowed := map[string]*v1.StatefulSet{"a Service inside the cluster": inside, "a set without objects": harness.NewSet("plain", 0)}
+	for sentence, set := range allowed {
 		if _, err := author.Create(t.Context(), set, dry); err != nil {
 			t.Errorf("%s: got %v, want that it is allowed", sentence, err)
 		}
 	}
-	if _, err := author.Patch(t.Context(), "older", types.MergePatchType, []byte(`{"spec":{"minReadySeconds":1}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := author.Patch(t.Context(), "older", types.MergePatchType, []byte(`{"spec":{"minReadySeconds":1}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Errorf("another field of a set that is older than the policy: got %v, want that it is allowed", err)
 	}
 }

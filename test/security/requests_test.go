@@ -95,7 +95,8 @@ func (w *world) direct(t testing.TB, certs ...pair) *http.Client {
 }
 
 func unredirected(transport http.RoundTripper) *http.Client {
-	return &http.Client{Transport: transport, Timeout: harness.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: transport, Timeout: harness.Patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // known is the certificate of a user of the cluster.
@@ -162,11 +163,12 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 	}
 	harness.Eventually(t, "the host knows the role of "+user, func(ctx context.Context) error {
 		for _, subresource := range []string{"", "scale"} {
-			review, err := w.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
-					Namespace: ns, Verb: "get", Group: "apps.statefulset.dev", Version: "v1", Resource: "statefulsets", Subresource: subresource,
-				},
-			}}, metav1.CreateOptions{})
+			review, err := w.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx,
+				&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+					User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Namespace: ns, Verb: "get", Group: "apps.statefulset.dev", Version: "v1", Resource: "statefulsets", Subresource: subresource,
+					},
+				}}, metav1.CreateOptions{})
 			if err != nil || review.Status.Allowed {
 				return err
 			}
@@ -183,7 +185,8 @@ func (w *world) bind(t testing.TB, ns, role, user string) (revoke func()) {
 // role makes a ClusterRole that lasts as long as the test.
 func (w *world) role(t testing.TB, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
-	made, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "security-"}, Rules: rules}, metav1.CreateOptions{})
+	made, err := w.Host.RbacV1().ClusterRoles().Create(t.Context(),
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "security-"}, Rules: rules}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a role: %v", err)
 	}
@@ -206,7 +209,8 @@ func (w *world) awaitReady(t testing.TB, ns, name string, replicas int32) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("set %s has %d ready members", name, replicas), func(ctx context.Context) error {
 		set, err := w.Sets.AppsV1().StatefulSets(ns).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && (set.Status.ReadyReplicas != replicas || set.Status.Replicas != replicas || set.Status.ObservedGeneration != set.Generation || set.Status.UpdatedReplicas != replicas) {
+		if err == nil && (set.Status.ReadyReplicas != replicas || set.Status.Replicas != replicas ||
+			set.Status.ObservedGeneration != set.Generation || set.Status.UpdatedReplicas != replicas) {
 			err = fmt.Errorf("got %+v", set.Status)
 		}
 		return err

@@ -77,8 +77,9 @@ func (w *world) newReviewer(t *testing.T) *reviewer {
 	}
 	r := &reviewer{}
 	on := &httputil.ReverseProxy{
-		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
-		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: poolOf(w.clusterCA), Certificates: []tls.Certificate{client}, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
+		Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) },
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			RootCAs: poolOf(w.clusterCA), Certificates: []tls.Certificate{client}, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
 		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
@@ -95,7 +96,8 @@ func (w *world) newReviewer(t *testing.T) *reviewer {
 		on.ServeHTTP(out, in)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{w.clusterCA.issue(t, leaf{name: "host", hosts: []string{"127.0.0.1"}}).tls(t)}, MinVersion: tls.VersionTLS12}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{w.clusterCA.issue(t, leaf{name: "host", hosts: []string{"127.0.0.1"}}).tls(t)},
+		MinVersion: tls.VersionTLS12}
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })

@@ -53,7 +53,8 @@ func unseen() map[string]string {
 		"/pods/status patch":                                    "asks the gates of sets that have some, and withdraws what was asked",
 		"/pods/resize patch":                                    "gives members other cpu and memory, of sets that are updated in place",
 		"/pods/eviction create":                                 "removes members of sets that ask for evictions, and asks before it restarts them in place",
-		"/limitranges list":                                     decides, "/limitranges watch": decides, "/serviceaccounts list": decides, "/serviceaccounts watch": decides,
+		"/limitranges list":                                     decides, "/limitranges watch": decides, "/serviceaccounts list": decides,
+		"/serviceaccounts watch":           decides,
 		"policy/poddisruptionbudgets list": decides, "policy/poddisruptionbudgets watch": decides,
 		"scheduling.k8s.io/priorityclasses list": decides, "scheduling.k8s.io/priorityclasses watch": decides,
 		"node.k8s.io/runtimeclasses list": decides, "node.k8s.io/runtimeclasses watch": decides,
@@ -101,7 +102,8 @@ func TestEveryRightIsNeededAndNoneIsMissing(t *testing.T) {
 			t.Errorf("%s is explained and not granted, want no explanation of what is not there", right)
 		}
 	}
-	for _, taboo := range []string{"/secrets create", "/secrets get", "/secrets list", "/secrets watch", "/nodes get", "/nodes list", "apps/statefulsets get", "/persistentvolumeclaims delete", "/pods deletecollection", "/persistentvolumeclaims deletecollection"} {
+	for _, taboo := range []string{"/secrets create", "/secrets get", "/secrets list", "/secrets watch", "/nodes get", "/nodes list",
+		"apps/statefulsets get", "/persistentvolumeclaims delete", "/pods deletecollection", "/persistentvolumeclaims deletecollection"} {
 		if ofAny[taboo] {
 			t.Errorf("the manifests grant %s on objects of any name, want that they do not", taboo)
 		}
@@ -194,7 +196,8 @@ func (w *world) granted(t *testing.T) (rights, ofAny map[string]bool) {
 func (w *world) playLife(t *testing.T) {
 	t.Helper()
 	ns := w.Namespace(t, "security")
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "some"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("5")}}}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "some"},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/statefulsets.apps.statefulset.dev": resource.MustParse("5")}}}
 	if _, err := w.Host.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a quota: %v", err)
 	}

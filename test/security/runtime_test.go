@@ -47,16 +47,19 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 	t.Parallel()
 	w := shared(t)
 	for _, dir := range []string{"../../artifacts/base", "../../artifacts/ha"} {
-		ns := w.LabeledNamespace(t, "security", map[string]string{"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest"})
+		ns := w.LabeledNamespace(t, "security",
+			map[string]string{"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest"})
 		documents := w.manifests(t, dir)
 		if len(documents["Deployment"]) != 1 || !strings.Contains(documents["Namespace"][0], "pod-security.kubernetes.io/enforce: restricted") {
-			t.Fatalf("%s: got %d deployments and namespace %s, want one, and that it enforces restricted", dir, len(documents["Deployment"]), documents["Namespace"])
+			t.Fatalf("%s: got %d deployments and namespace %s, want one, and that it enforces restricted", dir, len(documents["Deployment"]),
+				documents["Namespace"])
 		}
 		var deployment appsv1.Deployment
 		if err := yaml.UnmarshalStrict([]byte(documents["Deployment"][0]), &deployment); err != nil {
 			t.Fatalf("%s: reading the deployment: %v", dir, err)
 		}
-		if _, err := w.Host.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: deployment.Spec.Template.Spec.ServiceAccountName}}, metav1.CreateOptions{}); err != nil {
+		if _, err := w.Host.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{
+			ObjectMeta: metav1.ObjectMeta{Name: deployment.Spec.Template.Spec.ServiceAccountName}}, metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating a service account: %v", err)
 		}
 		template := deployment.Spec.Template
@@ -68,13 +71,16 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 		}
 		for _, container := range made.Spec.Containers {
 			security := container.SecurityContext
-			if security == nil || security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem || container.Resources.Limits.Memory().IsZero() {
-				t.Errorf("%s, container %s: got %+v, limits %v, want a read-only root and a limit of memory", dir, container.Name, security, container.Resources.Limits)
+			if security == nil || security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem ||
+				container.Resources.Limits.Memory().IsZero() {
+				t.Errorf("%s, container %s: got %+v, limits %v, want a read-only root and a limit of memory", dir, container.Name, security,
+					container.Resources.Limits)
 			}
 		}
 		pod.Spec = *template.Spec.DeepCopy()
 		pod.Spec.SecurityContext.RunAsNonRoot, pod.Spec.SecurityContext.RunAsUser = nil, new(int64(0))
-		if _, err := w.Host.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); !apierrors.IsForbidden(err) {
+		if _, err := w.Host.CoreV1().Pods(ns).Create(t.Context(), pod,
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); !apierrors.IsForbidden(err) {
 			t.Errorf("%s: the same pod as root: got %v, want forbidden, or the namespace proves nothing", dir, err)
 		}
 		policies := documents["NetworkPolicy"]
@@ -87,7 +93,8 @@ func TestTheDeploymentIsAdmittedWhereOnlyRestrictedPodsAre(t *testing.T) {
 				t.Fatalf("%s: reading the network policy: %v", dir, err)
 			}
 			policy.Namespace = ns
-			if _, err := w.Host.NetworkingV1().NetworkPolicies(ns).Create(t.Context(), &policy, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			if _, err := w.Host.NetworkingV1().NetworkPolicies(ns).Create(t.Context(), &policy,
+				metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 				t.Errorf("%s: creating the network policy: %v", dir, err)
 			}
 		}
@@ -124,7 +131,8 @@ func TestTheServerRunsConfined(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	program := w.replica(t, "confined", map[string]string{"audit-log-path": filepath.Join(dir, "audit.log")})
-	for _, flag := range []string{"kubeconfig", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "tls-cert-file", "tls-private-key-file", "encryption-provider-config", "audit-policy-file", "tracing-config-file"} {
+	for _, flag := range []string{"kubeconfig", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "tls-cert-file", "tls-private-key-file",
+		"encryption-provider-config", "audit-policy-file", "tracing-config-file"} {
 		program.Args = program.Args.With(flag, write(t, dir, flag, read(t, program.Args.Get(flag))))
 	}
 	program.Args = program.Args.With("kubeconfig", w.embedded(t, dir))
@@ -150,7 +158,8 @@ func TestTheServerRunsConfined(t *testing.T) {
 	program.Exe, program.Args = "unshare", append(lab.Args{"--mount", "sh", "-c", script, dir}, program.Args...)
 	process := w.Start(t, program)
 	status := read(t, fmt.Sprintf("/proc/%d/status", process.PID()))
-	for _, want := range []string{"Uid:\t65532\t65532\t65532\t65532", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+	for _, want := range []string{
+		"Uid:\t65532\t65532\t65532\t65532", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
 		if !strings.Contains(status, want) {
 			t.Errorf("the process: got %s, want it to have %q", status, want)
 		}
@@ -175,7 +184,8 @@ func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 	}
 	one, labels := int32(1), map[string]string{"app": "other"}
 	builtIn := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: appsv1.StatefulSetSpec{
-		Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podOf("x").Spec},
+		Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podOf("x").Spec},
 	}}
 	if _, err := w.Host.AppsV1().StatefulSets(other).Create(t.Context(), builtIn, metav1.CreateOptions{}); err != nil {
 		t.Errorf("creating a built-in set without our server: %v", err)
@@ -196,7 +206,8 @@ func TestOtherWorkGoesOnWithoutTheServer(t *testing.T) {
 			return fmt.Errorf("got %w, want that it waits", err)
 		}
 		for _, condition := range ns.Status.Conditions {
-			if condition.Type == corev1.NamespaceDeletionDiscoveryFailure && condition.Status == corev1.ConditionTrue && strings.Contains(condition.Message, "apps.statefulset.dev") {
+			if condition.Type == corev1.NamespaceDeletionDiscoveryFailure && condition.Status == corev1.ConditionTrue &&
+				strings.Contains(condition.Message, "apps.statefulset.dev") {
 				return nil
 			}
 		}

@@ -103,7 +103,8 @@ func TestSetsAreEncryptedInEtcd(t *testing.T) {
 	if got := ask(t, admin, request{url: base + "/first"}); got.code != http.StatusOK {
 		t.Errorf("reading with the old key second: got %d, %s, want 200", got.code, got.body)
 	}
-	patched := ask(t, admin, request{method: http.MethodPatch, url: base + "/first", body: `{"metadata":{"labels":{"a":"b"}}}`, header: mergePatch()})
+	patched := ask(t, admin,
+		request{method: http.MethodPatch, url: base + "/first", body: `{"metadata":{"labels":{"a":"b"}}}`, header: mergePatch()})
 	if patched.code != http.StatusOK {
 		t.Errorf("writing with the new key: got %d, %s, want 200", patched.code, patched.body)
 	}
@@ -120,7 +121,8 @@ func TestSetsAreEncryptedInEtcd(t *testing.T) {
 	if got := ask(t, admin, request{url: base + "/other"}); got.code != http.StatusOK {
 		t.Errorf("reading what the right key is there for: got %d, %s, want 200", got.code, got.body)
 	}
-	if got := ask(t, admin, request{url: base + "/first?resourceVersion="}); got.code != http.StatusInternalServerError || strings.Contains(got.body, canary) {
+	if got := ask(t, admin, request{url: base + "/first?resourceVersion="}); got.code != http.StatusInternalServerError ||
+		strings.Contains(got.body, canary) {
 		t.Errorf("reading what the right key is missing for: got %d, %s, want 500", got.code, got.body)
 	}
 
@@ -157,9 +159,10 @@ func TestEtcdKnowsWhoAsks(t *testing.T) {
 		ca    authority
 		certs []pair
 	}{
-		"without TLS":                            {plain, w.etcdCA, nil},
-		"without a certificate":                  {w.etcd, w.etcdCA, nil},
-		"with another name":                      {w.etcd, w.etcdCA, []pair{w.etcdCA.issue(t, leaf{name: "somebody", hosts: []string{"somebody"}})}},
+		"without TLS":           {plain, w.etcdCA, nil},
+		"without a certificate": {w.etcd, w.etcdCA, nil},
+		"with another name": {
+			w.etcd, w.etcdCA, []pair{w.etcdCA.issue(t, leaf{name: "somebody", hosts: []string{"somebody"}})}},
 		"with a certificate of another's":        {w.etcd, w.etcdCA, []pair{stranger.issue(t, etcdUser)}},
 		"with one of the cluster's authority":    {w.etcd, w.etcdCA, []pair{w.clusterCA.issue(t, etcdUser)}},
 		"when etcd has a certificate of another": {w.etcd, stranger, []pair{w.etcdCA.issue(t, etcdUser)}},

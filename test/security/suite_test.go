@@ -172,7 +172,8 @@ func (w *world) forgetStore(t testing.TB) {
 	const system, note = "statefulset-system", "statefulset-apiserver-store"
 	notes := w.Host.CoreV1().ConfigMaps(system)
 	harness.Eventually(t, "the note of the old store is gone", func(ctx context.Context) error {
-		_, err := notes.Patch(ctx, note, types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+allowDelete+`":"yes"}}}`), metav1.PatchOptions{})
+		_, err := notes.Patch(ctx, note, types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+allowDelete+`":"yes"}}}`),
+			metav1.PatchOptions{})
 		if err == nil {
 			err = notes.Delete(ctx, note, metav1.DeleteOptions{})
 		}
@@ -195,7 +196,8 @@ func (w *world) startEtcd(t testing.TB) string {
 		Args: lab.Args{
 			"--name=own", "--data-dir=" + filepath.Join(dir, "data"), "--unsafe-no-fsync",
 			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
-			"--listen-peer-urls=http://127.0.0.1:" + peer, "--initial-advertise-peer-urls=http://127.0.0.1:" + peer, "--initial-cluster=own=http://127.0.0.1:" + peer,
+			"--listen-peer-urls=http://127.0.0.1:" + peer, "--initial-advertise-peer-urls=http://127.0.0.1:" + peer,
+			"--initial-cluster=own=http://127.0.0.1:" + peer,
 			"--cert-file=" + filepath.Join(dir, "etcd.crt"), "--key-file=" + filepath.Join(dir, "etcd.key"),
 			"--client-cert-auth", "--trusted-ca-file=" + ca, "--client-cert-allowed-hostname=statefulset-apiserver",
 		},

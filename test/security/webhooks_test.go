@@ -55,7 +55,8 @@ func newHook(t *testing.T, ca authority) *hook {
 		switch {
 		case strings.HasPrefix(in.URL.Path, "/mutate") && review.Request.Operation == admissionv1.Create:
 			kind := admissionv1.PatchTypeJSONPatch
-			review.Response.PatchType, review.Response.Patch = &kind, []byte(`[{"op":"add","path":"/metadata/labels","value":{"mutated":"by-webhook"}}]`)
+			review.Response.PatchType, review.Response.Patch = &kind,
+				[]byte(`[{"op":"add","path":"/metadata/labels","value":{"mutated":"by-webhook"}}]`)
 		case review.Request.Name == "denied":
 			review.Response.Allowed, review.Response.Result = false, &metav1.Status{Message: "the webhook of the test denies it"}
 		}

@@ -24,12 +24,14 @@ func meant(t *testing.T, w *world) {
 	all := w.installed(t)
 	for _, name := range []string{"kustomize's order", "Helm's order"} {
 		t.Run(name, func(t *testing.T) {
-			w.kubectl(t, "patch", "validatingadmissionpolicy/statefulset-apiserver-protect", "validatingadmissionpolicybinding/statefulset-apiserver-protect",
+			w.kubectl(t, "patch", "validatingadmissionpolicy/statefulset-apiserver-protect",
+				"validatingadmissionpolicybinding/statefulset-apiserver-protect",
 				"validatingadmissionpolicy/statefulset-preflight", "validatingadmissionpolicybinding/statefulset-preflight",
 				"--type=merge", "--patch", `{"metadata":{"finalizers":null}}`)
 			for _, object := range all {
 				if !isGuard(object) {
-					w.kubectl(t, "annotate", "--overwrite", object.GetKind()+"/"+object.GetName(), "--namespace="+object.GetNamespace(), "apps.statefulset.dev/allow-delete=yes")
+					w.kubectl(t, "annotate", "--overwrite", object.GetKind()+"/"+object.GetName(), "--namespace="+object.GetNamespace(),
+						"apps.statefulset.dev/allow-delete=yes")
 				}
 			}
 			for i, object := range orders(t, all)[name] {

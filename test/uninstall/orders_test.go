@@ -83,7 +83,8 @@ func (w *world) withoutServer(t *testing.T, m *members) {
 	var said string
 	harness.Eventually(t, "doctor names the namespace that hangs", func(context.Context) error {
 		said, _ = w.command(t, -1, "doctor")
-		if !strings.Contains(said, "wait until apps.statefulset.dev answers again: "+hung.Namespace) || !strings.Contains(said, "kubectl apply -k artifacts/base  # bring the server back") {
+		if !strings.Contains(said, "wait until apps.statefulset.dev answers again: "+hung.Namespace) ||
+			!strings.Contains(said, "kubectl apply -k artifacts/base  # bring the server back") {
 			return fmt.Errorf("doctor: %s", said)
 		}
 		return nil
@@ -205,7 +206,8 @@ func (w *world) versions(t *testing.T) string {
 		if err != nil {
 			t.Fatalf("getting %s: %v", nameOf(o), err)
 		}
-		all = append(all, fmt.Sprintf("%s %s %v %v", nameOf(o), found.GetUID(), found.GetAnnotations()["apps.statefulset.dev/allow-delete"], found.GetFinalizers()))
+		all = append(all, fmt.Sprintf("%s %s %v %v", nameOf(o), found.GetUID(), found.GetAnnotations()["apps.statefulset.dev/allow-delete"],
+			found.GetFinalizers()))
 	}
 	return strings.Join(all, "\n")
 }

@@ -59,7 +59,8 @@ func open(t *testing.T) *world {
 func (w *world) install(t *testing.T) {
 	t.Helper()
 	w.kubectl(t, "apply", "--kustomize="+w.Path("registration"))
-	w.kubectl(t, "apply", "--filename="+filepath.Join(artifacts, "base", "storage.yaml"), "--filename="+filepath.Join(artifacts, "base", "deployment.yaml"),
+	w.kubectl(t, "apply", "--filename="+filepath.Join(artifacts, "base", "storage.yaml"),
+		"--filename="+filepath.Join(artifacts, "base", "deployment.yaml"),
 		"--filename="+filepath.Join(artifacts, "ha", "poddisruptionbudget.yaml"))
 	w.server = w.Start(w.life, w.program)
 	w.awaitServed(t)
@@ -137,7 +138,8 @@ type members struct {
 // settle creates a namespace with a set whose claims, too, go with it.
 func (w *world) settle(t *testing.T, replicas int32) *members {
 	t.Helper()
-	ns, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "uninstall-"}}, metav1.CreateOptions{})
+	ns, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "uninstall-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
@@ -169,7 +171,8 @@ func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 func (m *members) mustGoPromptly(t *testing.T) {
 	t.Helper()
 	begun := time.Now()
-	if err := m.w.Host.CoreV1().Namespaces().Delete(t.Context(), m.Namespace, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	if err := m.w.Host.CoreV1().Namespaces().Delete(t.Context(), m.Namespace, metav1.DeleteOptions{}); err != nil &&
+		!apierrors.IsNotFound(err) {
 		t.Fatalf("deleting namespace %s: %v", m.Namespace, err)
 	}
 	m.awaitGone(t)

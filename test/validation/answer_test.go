@@ -100,7 +100,8 @@ func (s side) refusal(err error, content []byte) (answer, error) {
 // neutral takes what names the side out of a text.
 func (s side) neutral(text string) string {
 	group, _, _ := strings.Cut(s.apiVersion, "/")
-	return strings.NewReplacer(`"`+s.apiVersion+`"`, `"apps/v1"`, "StatefulSet."+group, "StatefulSet.apps", "statefulsets."+group, "statefulsets.apps", s.namespace, "NAMESPACE").Replace(text)
+	return strings.NewReplacer(`"`+s.apiVersion+`"`, `"apps/v1"`, "StatefulSet."+group, "StatefulSet.apps", "statefulsets."+group,
+		"statefulsets.apps", s.namespace, "NAMESPACE").Replace(text)
 }
 
 // warnings hears the warnings of one request.

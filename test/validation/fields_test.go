@@ -20,7 +20,8 @@ import (
 
 // unseeded are the types and fields that no seed has, and why.
 func unseeded() map[string]string {
-	const written, off = "refused with every seed; create.yaml has it", "belongs to a feature that Kubernetes 1.37 has off; create.yaml has those"
+	const written, off = "refused with every seed; create.yaml has it",
+		"belongs to a feature that Kubernetes 1.37 has off; create.yaml has those"
 	return map[string]string{
 		"PodSpec.activeDeadlineSeconds":       written,
 		"PodSpec.ephemeralContainers":         written,

@@ -86,7 +86,8 @@ func mutationsOf(value any) []mutation {
 	case bool:
 		return []mutation{removed, {"is the opposite", !v}, {"is a word", "maybe"}}
 	case []any:
-		return []mutation{removed, {"is empty", []any{}}, {"is an object", map[string]any{}}, {"has its first item twice", append([]any{v[0]}, v...)}}
+		return []mutation{
+			removed, {"is empty", []any{}}, {"is an object", map[string]any{}}, {"has its first item twice", append([]any{v[0]}, v...)}}
 	case map[string]any:
 		more := maps.Clone(v)
 		more["Not a key!"] = "x"

@@ -51,7 +51,8 @@ func runtimeClass(t *testing.T, host kubernetes.Interface) {
 		ObjectMeta: metav1.ObjectMeta{Name: "validation"}, Handler: "validation",
 		Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}},
 	}
-	if _, err := host.NodeV1().RuntimeClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := host.NodeV1().RuntimeClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
 		t.Fatalf("creating a runtime class: %v", err)
 	}
 }

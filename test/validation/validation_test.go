@@ -42,7 +42,8 @@ func TestParity(t *testing.T) {
 	}
 	for _, e := range explanations {
 		if !e.used {
-			t.Errorf("stale difference: %s: %s does not occur any more; take it out of differences.yaml (reason given: %s)", e.Case, e.What, e.Reason)
+			t.Errorf("stale difference: %s: %s does not occur any more; take it out of differences.yaml (reason given: %s)", e.Case, e.What,
+				e.Reason)
 		}
 	}
 	if total := len(creates) + len(updates); total < leastManifests {

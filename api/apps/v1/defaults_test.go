@@ -28,7 +28,8 @@ func TestDefaults(t *testing.T) {
 			want: func(*StatefulSetSpec) {},
 		},
 		"fill a rolling update that was begun": {
-			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{RollingUpdate: &RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2)}}},
+			in: StatefulSetSpec{
+				UpdateStrategy: StatefulSetUpdateStrategy{RollingUpdate: &RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](2)}}},
 			want: func(s *StatefulSetSpec) {
 				s.UpdateStrategy = StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: rolled(2, 1)}
 			},
@@ -52,7 +53,8 @@ func TestDefaults(t *testing.T) {
 			},
 		},
 		"fill a rolling update that is empty, as apps/v1 does": {
-			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: &RollingUpdateStatefulSetStrategy{}}},
+			in: StatefulSetSpec{UpdateStrategy: StatefulSetUpdateStrategy{
+				Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: &RollingUpdateStatefulSetStrategy{}}},
 			want: func(s *StatefulSetSpec) {
 				s.UpdateStrategy = StatefulSetUpdateStrategy{Type: RollingUpdateStatefulSetStrategyType, RollingUpdate: rolled(0, 1)}
 			},
@@ -70,8 +72,9 @@ func TestDefaults(t *testing.T) {
 		},
 		"complete a retention policy": {
 			in: StatefulSetSpec{
-				UpdateStrategy:                       StatefulSetUpdateStrategy{Type: OnDeleteStatefulSetStrategyType},
-				PersistentVolumeClaimRetentionPolicy: &StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: DeletePersistentVolumeClaimRetentionPolicyType},
+				UpdateStrategy: StatefulSetUpdateStrategy{Type: OnDeleteStatefulSetStrategyType},
+				PersistentVolumeClaimRetentionPolicy: &StatefulSetPersistentVolumeClaimRetentionPolicy{
+					WhenScaled: DeletePersistentVolumeClaimRetentionPolicyType},
 			},
 			want: func(s *StatefulSetSpec) {
 				s.PersistentVolumeClaimRetentionPolicy.WhenScaled = DeletePersistentVolumeClaimRetentionPolicyType

@@ -40,7 +40,8 @@ func TestOurNamesAreListed(t *testing.T) {
 	}
 	for path := range listed {
 		if _, ok := ours[path]; !ok {
-			t.Errorf("docs/adr/%s lists field %s; it is not one that we have and apps/v1 does not. If apps/v1 has it now, the page says what to do", namesPage, path)
+			t.Errorf("docs/adr/%s lists field %s; it is not one that we have and apps/v1 does not. If apps/v1 has it now, the page says what to do",
+				namesPage, path)
 		}
 	}
 }

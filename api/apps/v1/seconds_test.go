@@ -31,7 +31,8 @@ func TestSecondsAreNeverNegativeAndTwoOfThemAddUp(t *testing.T) {
 }
 
 func TestTheLongestDelayOfObjectsIsADuration(t *testing.T) {
-	after, deletes := (&ObjectRetention{WhenScaled: DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(math.MaxInt32))}).DeletesScaled()
+	retention := ObjectRetention{WhenScaled: DeleteObjectRetentionPolicyType, ScaledAfterSeconds: new(int32(math.MaxInt32))}
+	after, deletes := retention.DeletesScaled()
 	if want := math.MaxInt32 * time.Second; !deletes || after != want {
 		t.Errorf("got %t after %s, want true after %s", deletes, after, want)
 	}

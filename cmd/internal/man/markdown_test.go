@@ -12,7 +12,8 @@ import (
 func TestSection(t *testing.T) {
 	t.Setenv("HOME", "/home/ann")
 	root := &cobra.Command{Use: "kubectl-sts"}
-	command := &cobra.Command{Use: "plan NAME", Long: "Says what happens to <NAME>.\n\n Changes nothing.", Example: "  kubectl sts plan db", Run: func(*cobra.Command, []string) {}}
+	command := &cobra.Command{Use: "plan NAME", Long: "Says what happens to <NAME>.\n\n Changes nothing.", Example: "  kubectl sts plan db",
+		Run: func(*cobra.Command, []string) {}}
 	command.Flags().String("cache", "/home/ann/.cache", "Where, or a|b.")
 	command.Flags().Bool("old", false, "")
 	if err := command.Flags().MarkDeprecated("old", "use --new"); err != nil {

@@ -114,7 +114,8 @@ func describeConditions(out io.Writer, conditions []v1.StatefulSetCondition) {
 	defer func() { _ = tabs.Flush() }() // into memory
 	fmt.Fprint(tabs, "Conditions:\n  Type\tStatus\tReason\tMessage\n  ----\t------\t------\t-------\n")
 	for _, c := range conditions {
-		fmt.Fprintf(tabs, "  %s\t%s\t%s\t%s\n", terminal.Line(string(c.Type)), terminal.Line(string(c.Status)), terminal.Line(c.Reason), terminal.Line(c.Message))
+		fmt.Fprintf(tabs, "  %s\t%s\t%s\t%s\n", terminal.Line(string(c.Type)), terminal.Line(string(c.Status)), terminal.Line(c.Reason),
+			terminal.Line(c.Message))
 	}
 }
 

@@ -35,7 +35,8 @@ func TestDescriptionShowsWhatOnlyOursHave(t *testing.T) {
 	if err := describeOwn(&text, set); err != nil {
 		t.Fatalf("describing: %v", err)
 	}
-	for _, want := range []string{"Conditions:\n  Type ", "\n  Ready ", "Fields that apps/v1 does not have:\n  spec:\n    progressDeadlineSeconds: 5\n"} {
+	for _, want := range []string{
+		"Conditions:\n  Type ", "\n  Ready ", "Fields that apps/v1 does not have:\n  spec:\n    progressDeadlineSeconds: 5\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("got\n%s\nwant it to contain %q", text.String(), want)
 		}
@@ -44,10 +45,11 @@ func TestDescriptionShowsWhatOnlyOursHave(t *testing.T) {
 
 func TestUnknownFieldsAreThoseThatAppsV1Loses(t *testing.T) {
 	for sentence, c := range map[string]struct{ set, want string }{
-		"none":                            {`{"spec":{"replicas":3},"status":{"replicas":3}}`, `{}`},
-		"one of the spec":                 {`{"spec":{"replicas":3,"hold":true}}`, `{"spec":{"hold":true}}`},
-		"one in a part that apps/v1 has":  {`{"spec":{"ordinals":{"start":1,"reserved":[2]}}}`, `{"spec":{"ordinals":{"reserved":[2]}}}`},
-		"one in an element of a list":     {`{"spec":{"volumeClaimTemplates":[{"new":"x","metadata":{"name":"data"}}]}}`, `{"spec":{"volumeClaimTemplates":[{"new":"x"}]}}`},
+		"none":                           {`{"spec":{"replicas":3},"status":{"replicas":3}}`, `{}`},
+		"one of the spec":                {`{"spec":{"replicas":3,"hold":true}}`, `{"spec":{"hold":true}}`},
+		"one in a part that apps/v1 has": {`{"spec":{"ordinals":{"start":1,"reserved":[2]}}}`, `{"spec":{"ordinals":{"reserved":[2]}}}`},
+		"one in an element of a list": {
+			`{"spec":{"volumeClaimTemplates":[{"new":"x","metadata":{"name":"data"}}]}}`, `{"spec":{"volumeClaimTemplates":[{"new":"x"}]}}`},
 		"not those that say nothing":      {`{"spec":{"hold":false,"list":[],"text":"","none":null,"number":0,"part":{}}}`, `{}`},
 		"not the conditions, shown above": {`{"status":{"conditions":[{"type":"Ready","status":"True","observedGeneration":4}]}}`, `{}`},
 		"nothing at all":                  {`{}`, `{}`},

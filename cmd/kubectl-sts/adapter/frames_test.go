@@ -20,7 +20,8 @@ func TestWatchesAreTranslatedWhereverTheyAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatalf("reading a recorded watch: %v", err)
 	}
-	want := strings.ReplaceAll(string(recorded), `"object":{"kind":"StatefulSet","apiVersion":"apps.statefulset.dev/v1"`, `"object":{"kind":"StatefulSet","apiVersion":"apps/v1"`)
+	want := strings.ReplaceAll(string(recorded), `"object":{"kind":"StatefulSet","apiVersion":"apps.statefulset.dev/v1"`,
+		`"object":{"kind":"StatefulSet","apiVersion":"apps/v1"`)
 	if want == string(recorded) {
 		t.Fatal("the recorded watch has no event of our kind")
 	}
@@ -68,7 +69,8 @@ func TestEventsArriveAsSoonAsTheyAreComplete(t *testing.T) {
 }
 
 func TestLargeEventsPass(t *testing.T) {
-	large := fmt.Sprintf(`{"type":"ADDED","object":{"metadata":{"annotations":{"a":%q}},"apiVersion":"apps.statefulset.dev/v1"}}`, strings.Repeat("x", 4<<20))
+	large := fmt.Sprintf(`{"type":"ADDED","object":{"metadata":{"annotations":{"a":%q}},"apiVersion":"apps.statefulset.dev/v1"}}`,
+		strings.Repeat("x", 4<<20))
 	got, err := io.ReadAll(newFrames(io.NopCloser(strings.NewReader(large))))
 	want := strings.Replace(large, "apps.statefulset.dev/v1", "apps/v1", 1) + "\n"
 	if err != nil || string(got) != want {

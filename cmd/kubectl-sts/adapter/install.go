@@ -34,7 +34,8 @@ func Install() {
 	polymorphichelpers.UpdatePodSpecForObjectFn = updatePodSpec(polymorphichelpers.UpdatePodSpecForObjectFn)
 	polymorphichelpers.ObjectRestarterFn = restarter(polymorphichelpers.ObjectRestarterFn)
 	polymorphichelpers.ObjectPauserFn = pauser(polymorphichelpers.ObjectPauserFn)
-	polymorphichelpers.ObjectResumerFn = polymorphichelpers.ObjectResumerFunc(resumer(polymorphichelpers.ObjectPauserFunc(polymorphichelpers.ObjectResumerFn)))
+	polymorphichelpers.ObjectResumerFn = polymorphichelpers.ObjectResumerFunc(
+		resumer(polymorphichelpers.ObjectPauserFunc(polymorphichelpers.ObjectResumerFn)))
 	polymorphichelpers.StatusViewerFn = statusViewer(polymorphichelpers.StatusViewerFn)
 	polymorphichelpers.HistoryViewerFn = historyViewer(polymorphichelpers.HistoryViewerFn)
 	polymorphichelpers.RollbackerFn = rollbacker(polymorphichelpers.RollbackerFn)
@@ -88,10 +89,12 @@ func historyViewer(others polymorphichelpers.HistoryViewerFunc) polymorphichelpe
 }
 
 // logsFunc is the type that kubectl's two functions for logs share.
-type logsFunc = func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error)
+type logsFunc = func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration,
+	allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error)
 
 func logs(others logsFunc) logsFunc {
-	return func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration, allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
+	return func(cluster genericclioptions.RESTClientGetter, object, options runtime.Object, timeout time.Duration,
+		allContainers bool) (map[corev1.ObjectReference]rest.ResponseWrapper, error) {
 		object, err := known(object)
 		if err != nil {
 			return nil, err

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 func newSet() *v1.StatefulSet {
 	set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{
 		ProgressDeadlineSeconds: ptr.To[int32](5),
-		Template:                corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}},
+		Template: corev1.PodTemplateSpec{
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main:1"}}}},
 	}}
 	set.SetName("db")
 	set.SetGroupVersionKind(v1.GroupVersionKind())
@@ -87,7 +88,8 @@ func TestRestartOnlyMarksTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatalf("comparing: %v", err)
 	}
-	if got, want := string(patch), `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"`; !strings.HasPrefix(got, want) || strings.Contains(got, "null") {
+	if got, want := string(patch), `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"`; !strings.HasPrefix(
+		got, want) || strings.Contains(got, "null") {
 		t.Errorf("the patch is %s, want it to begin with %s and to remove nothing", got, want)
 	}
 }
@@ -105,7 +107,8 @@ func TestPauseAndResumeChangeNothingElse(t *testing.T) {
 		want     string
 	}{
 		"a set without a block gets one": {block(nil), pause, `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
-		"and loses it again":             {block(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
+		"and loses it again": {
+			block(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), resume, `{"spec":{"updateStrategy":{"rollingUpdate":null}}}`},
 		"one with a block keeps the rest": {block(&v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two}), pause,
 			`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`},
 		"and afterwards, too": {block(&v1.RollingUpdateStatefulSetStrategy{MaxUnavailable: &two, Paused: new(true)}), resume,

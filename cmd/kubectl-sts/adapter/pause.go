@@ -25,7 +25,8 @@ func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Objec
 		strategy := &set.Spec.UpdateStrategy
 		switch {
 		case strategy.Type != v1.RollingUpdateStatefulSetStrategyType:
-			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", v1.RollingUpdateStatefulSetStrategyType, strategy.Type)
+			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", v1.RollingUpdateStatefulSetStrategyType,
+				strategy.Type)
 		case strategy.RollingUpdate != nil && strategy.RollingUpdate.IsPaused():
 			return nil, errors.New("is already paused")
 		case strategy.RollingUpdate == nil:

@@ -75,15 +75,25 @@ func TestRenamedRefusesWhatIsNoJSON(t *testing.T) {
 
 func TestBodiesReachOurGroup(t *testing.T) {
 	for sentence, c := range map[string]struct{ contentType, body, want string }{
-		"a new object":            {"application/json", `{"apiVersion":"apps/v1","kind":"StatefulSet"}`, `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
-		"options of a deletion":   {"application/json; charset=utf-8", `{"kind":"DeleteOptions","apiVersion":"apps/v1"}`, `{"kind":"DeleteOptions","apiVersion":"apps.statefulset.dev/v1"}`},
-		"a scale":                 {"application/json", `{"apiVersion":"autoscaling/v1","kind":"Scale"}`, `{"apiVersion":"autoscaling/v1","kind":"Scale"}`},
-		"a strategic merge patch": {"application/strategic-merge-patch+json", `{"spec":{"template":{"$patch":"replace","apiVersion":"apps/v1"}}}`, `{"spec":{"template":{"$patch":"replace","apiVersion":"apps/v1"}}}`},
-		"a merge patch":           {"application/merge-patch+json", `{"apiVersion":"apps/v1","spec":null}`, `{"apiVersion":"apps.statefulset.dev/v1","spec":null}`},
-		"a test of the version":   {"application/json-patch+json", `[{"op":"test","path":"/apiVersion","value":"apps/v1"},{"op":"add","path":"/spec/x","value":"apps/v1"}]`, `[{"op":"test","path":"/apiVersion","value":"apps.statefulset.dev/v1"},{"op":"add","path":"/spec/x","value":"apps/v1"}]`},
-		"a test of all":           {"application/json-patch+json", `[{"op":"test","path":"","value":{"apiVersion":"apps/v1"}}]`, `[{"op":"test","path":"","value":{"apiVersion":"apps.statefulset.dev/v1"}}]`},
-		"applied JSON":            {"application/apply-patch+yaml", `{"apiVersion":"apps/v1","kind":"StatefulSet"}`, `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
-		"applied YAML":            {"application/apply-patch+yaml", "apiVersion: apps/v1\nkind: StatefulSet\n", `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
+		"a new object": {
+			"application/json", `{"apiVersion":"apps/v1","kind":"StatefulSet"}`, `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
+		"options of a deletion": {"application/json; charset=utf-8", `{"kind":"DeleteOptions","apiVersion":"apps/v1"}`,
+			`{"kind":"DeleteOptions","apiVersion":"apps.statefulset.dev/v1"}`},
+		"a scale": {
+			"application/json", `{"apiVersion":"autoscaling/v1","kind":"Scale"}`, `{"apiVersion":"autoscaling/v1","kind":"Scale"}`},
+		"a strategic merge patch": {"application/strategic-merge-patch+json", `{"spec":{"template":{"$patch":"replace","apiVersion":"apps/v1"}}}`,
+			`{"spec":{"template":{"$patch":"replace","apiVersion":"apps/v1"}}}`},
+		"a merge patch": {
+			"application/merge-patch+json", `{"apiVersion":"apps/v1","spec":null}`, `{"apiVersion":"apps.statefulset.dev/v1","spec":null}`},
+		"a test of the version": {
+			"application/json-patch+json", `[{"op":"test","path":"/apiVersion","value":"apps/v1"},{"op":"add","path":"/spec/x","value":"apps/v1"}]`,
+			`[{"op":"test","path":"/apiVersion","value":"apps.statefulset.dev/v1"},{"op":"add","path":"/spec/x","value":"apps/v1"}]`},
+		"a test of all": {"application/json-patch+json", `[{"op":"test","path":"","value":{"apiVersion":"apps/v1"}}]`,
+			`[{"op":"test","path":"","value":{"apiVersion":"apps.statefulset.dev/v1"}}]`},
+		"applied JSON": {"application/apply-patch+yaml", `{"apiVersion":"apps/v1","kind":"StatefulSet"}`,
+			`{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
+		"applied YAML": {"application/apply-patch+yaml", "apiVersion: apps/v1\nkind: StatefulSet\n",
+			`{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet"}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got, err := bodyForOurs(c.contentType, []byte(c.body))

@@ -22,7 +22,8 @@ func TestRolloutStatus(t *testing.T) {
 		set.Generation, set.Spec.Replicas = 2, new(int32(3))
 		set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: block}
 		set.Status = v1.StatefulSetStatus{
-			ObservedGeneration: 2, Replicas: 3, ReadyReplicas: 3, UpdatedReplicas: 1, CurrentReplicas: 2, CurrentRevision: "db-1", UpdateRevision: "db-2", Rollout: rollout,
+			ObservedGeneration: 2, Replicas: 3, ReadyReplicas: 3, UpdatedReplicas: 1, CurrentReplicas: 2, CurrentRevision: "db-1",
+			UpdateRevision: "db-2", Rollout: rollout,
 			Conditions: []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: "False", Reason: reason, Message: message}},
 		}
 		return set
@@ -46,21 +47,27 @@ func TestRolloutStatus(t *testing.T) {
 	}{
 		"a set as apps/v1 has it is told of in kubectl's words": {set: of(nil, nil, "Updating", "x"), want: underWay},
 		"a step that bakes": {
-			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonBaking, "step 1/1: 1 of 3 at db-2, baking until T"), want: "step 1/1: 1 of 3 at db-2, baking until T\n"},
+			set:  of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonBaking, "step 1/1: 1 of 3 at db-2, baking until T"),
+			want: "step 1/1: 1 of 3 at db-2, baking until T\n"},
 		"an update that is paused is waited for": {
 			set:  of(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}, &v1.RolloutStatus{}, v1.ReasonPaused, "paused: 1 of 3"),
 			want: "paused: 1 of 3\n"},
 		"an update that failed ends the waiting": {
-			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolloutFailed, "db-2 is not available"), done: true, wantErr: "db-2 is not available"},
+			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolloutFailed, "db-2 is not available"), done: true,
+			wantErr: "db-2 is not available"},
 		"an update that goes back is waited for": {
-			set: of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is rolled back: it has failed"), want: "is rolled back: it has failed\n"},
+			set:  of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is rolled back: it has failed"),
+			want: "is rolled back: it has failed\n"},
 		"an update that was taken back ends the waiting, with steps and without": {
-			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "somebody has aborted it"), done: true, wantErr: "somebody has aborted it"},
+			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "somebody has aborted it"), done: true,
+			wantErr: "somebody has aborted it"},
 		"what was told of the template before does not count": {
 			set:  changed(of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolledBack, "x"), func(set *v1.StatefulSet) { set.Generation = 3 }),
 			want: "Waiting for statefulset spec update to be observed...\n"},
-		"steps that are all done":                              {set: changed(of(steps, &v1.RolloutStatus{}, "MembersAvailable", "x"), complete), want: atTheEnd, done: true},
-		"an update under way of a set with but fields of ours": {set: of(&v1.RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: new(int32(5))}, nil, "Updating", "x"), want: underWay},
+		"steps that are all done": {
+			set: changed(of(steps, &v1.RolloutStatus{}, "MembersAvailable", "x"), complete), want: atTheEnd, done: true},
+		"an update under way of a set with but fields of ours": {
+			set: of(&v1.RollingUpdateStatefulSetStrategy{ReplaceUnreadyAfterSeconds: new(int32(5))}, nil, "Updating", "x"), want: underWay},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.set)

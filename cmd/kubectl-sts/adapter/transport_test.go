@@ -41,7 +41,8 @@ func serve(t *testing.T, code int, contentType, file string) (kubernetes.Interfa
 		_, _ = w.Write(answer)
 	}))
 	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL + "/cluster", ContentConfig: rest.ContentConfig{AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}}
+	config := &rest.Config{Host: server.URL + "/cluster",
+		ContentConfig: rest.ContentConfig{AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}}
 	config.Wrap(Transport)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -101,7 +102,8 @@ func TestTypedClientWritesOurSets(t *testing.T) {
 	if _, err := sets.Create(t.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating: %v", err)
 	}
-	if _, err := sets.Patch(t.Context(), "db", types.StrategicMergePatchType, []byte(`{"spec":{"replicas":2}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := sets.Patch(t.Context(), "db", types.StrategicMergePatchType, []byte(`{"spec":{"replicas":2}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("patching: %v", err)
 	}
 	if err := sets.Delete(t.Context(), "db", metav1.DeleteOptions{}); err != nil {

@@ -59,7 +59,8 @@ func (u undoer) Rollback(object runtime.Object, updated map[string]string, to in
 type withoutIdentity struct{ next http.RoundTripper }
 
 func (w withoutIdentity) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/controllerrevisions") || !strings.Contains(request.URL.Path, "/apis/"+appsv1.SchemeGroupVersion.String()+"/") {
+	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/controllerrevisions") ||
+		!strings.Contains(request.URL.Path, "/apis/"+appsv1.SchemeGroupVersion.String()+"/") {
 		return w.next.RoundTrip(request)
 	}
 	request = request.Clone(request.Context())

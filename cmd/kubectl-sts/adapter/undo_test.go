@@ -27,8 +27,9 @@ func TestUndoingAnUpdateClearsTheIdentityThatTheRevisionHasNot(t *testing.T) {
 		want      string // in the patch, empty if none is sent
 		not       string
 	}{
-		"of a set that has one, the template being the same":    {&v1.MemberIdentity{}, nil, `"identity":null`, ""},
-		"to a revision that has one":                            {&v1.MemberIdentity{}, &v1.MemberIdentity{Env: []string{"SET"}}, `"identity":{"$patch":"replace","env":["SET"]}`, "null"},
+		"of a set that has one, the template being the same": {&v1.MemberIdentity{}, nil, `"identity":null`, ""},
+		"to a revision that has one": {
+			&v1.MemberIdentity{}, &v1.MemberIdentity{Env: []string{"SET"}}, `"identity":{"$patch":"replace","env":["SET"]}`, "null"},
 		"of a set that has none, to a revision that has one":    {nil, &v1.MemberIdentity{}, `"identity":{"$patch":"replace"}`, "null"},
 		"of a set that has none, to the same template, is vain": {nil, nil, "", ""},
 	} {
@@ -37,15 +38,18 @@ func TestUndoingAnUpdateClearsTheIdentityThatTheRevisionHasNot(t *testing.T) {
 			set.Namespace, set.UID, set.Spec.Identity = "shop", "ours", test.now
 			set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}
 			revision := func(number int64, with *v1.MemberIdentity) appsv1.ControllerRevision {
-				return appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "db-" + string(rune('0'+number)), Labels: map[string]string{"app": "db"}, OwnerReferences: []metav1.OwnerReference{identity.Owner(set)}},
-					Revision: number, Data: runtime.RawExtension{Raw: identity.RevisionData(identity.Source{Template: &set.Spec.Template, Identity: with})}}
+				return appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "db-" + string(rune('0'+number)),
+					Labels: map[string]string{"app": "db"}, OwnerReferences: []metav1.OwnerReference{identity.Owner(set)}},
+					Revision: number,
+					Data:     runtime.RawExtension{Raw: identity.RevisionData(identity.Source{Template: &set.Spec.Template, Identity: with})}}
 			}
 			patch := ""
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var answer any = set
 				switch {
 				case strings.HasSuffix(r.URL.Path, "/controllerrevisions"):
-					answer = &appsv1.ControllerRevisionList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevisionList"}, Items: []appsv1.ControllerRevision{revision(1, test.then), revision(2, test.now)}}
+					answer = &appsv1.ControllerRevisionList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
+						Items: []appsv1.ControllerRevision{revision(1, test.then), revision(2, test.now)}}
 				case r.Method == http.MethodPatch:
 					body, _ := io.ReadAll(r.Body)
 					patch = string(body)

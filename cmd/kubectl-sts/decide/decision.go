@@ -36,7 +36,8 @@ func (d *decision) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := &v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: set.Name, UID: set.UID}, Revision: set.Status.UpdateRevision, Action: d.action}
+	request := &v1.StatefulSetRollout{
+		ObjectMeta: metav1.ObjectMeta{Name: set.Name, UID: set.UID}, Revision: set.Status.UpdateRevision, Action: d.action}
 	if d.action == v1.PromoteRollout {
 		if request.Step = d.stepOf(set); request.Step == 0 {
 			return fmt.Errorf("the update of statefulset %q is at no step that could be promoted", d.set)

@@ -30,26 +30,33 @@ func TestDeciding(t *testing.T) {
 		sent     string
 		out, err string
 	}{
-		"the step that the update is at is promoted": {decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-b", Step: 2},
+		"the step that the update is at is promoted": {
+			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-b", Step: 2},
 			sent: "Promote 2 of web-b for uid", out: "statefulset.apps.statefulset.dev/web: step 2 of the update to web-b promoted\n"},
 		"the step that the user names is promoted": {decision: decision{action: v1.PromoteRollout, step: 1}, sent: "Promote 1 of web-b for uid",
 			out: "statefulset.apps.statefulset.dev/web: step 1 of the update to web-b promoted\n"},
 		"all steps are promoted": {decision: decision{action: v1.PromoteAllRollout}, sent: "PromoteAll 0 of web-b for uid",
 			out: "statefulset.apps.statefulset.dev/web: all steps of the update to web-b promoted\n"},
-		"an update is aborted": {decision: decision{action: v1.AbortRollout}, sent: "Abort 0 of web-b for uid", out: "statefulset.apps.statefulset.dev/web: update to web-b aborted\n"},
-		"a dry run of the server is one": {decision: decision{action: v1.AbortRollout, dryRun: cmdutil.DryRunServer}, sent: "Abort 0 of web-b for uid in a dry run",
+		"an update is aborted": {decision: decision{action: v1.AbortRollout}, sent: "Abort 0 of web-b for uid",
+			out: "statefulset.apps.statefulset.dev/web: update to web-b aborted\n"},
+		"a dry run of the server is one": {
+			decision: decision{action: v1.AbortRollout, dryRun: cmdutil.DryRunServer}, sent: "Abort 0 of web-b for uid in a dry run",
 			out: "statefulset.apps.statefulset.dev/web: update to web-b aborted (server dry run)\n"},
 		"a dry run of the client sends nothing": {decision: decision{action: v1.AbortRollout, dryRun: cmdutil.DryRunClient},
 			out: "statefulset.apps.statefulset.dev/web: update to web-b aborted (dry run)\n"},
-		"an update that is past its steps has none to promote": {decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-b", Step: 3},
+		"an update that is past its steps has none to promote": {
+			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-b", Step: 3},
 			err: `the update of statefulset "web" is at no step that could be promoted`},
-		"one of which nothing is known has none": {decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-a", Step: 1},
+		"one of which nothing is known has none": {
+			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-a", Step: 1},
 			err: `the update of statefulset "web" is at no step that could be promoted`},
-		"a refusal is told": {decision: decision{action: v1.AbortRollout}, refusal: errors.New("too late"), sent: "Abort 0 of web-b for uid", err: "too late"},
+		"a refusal is told": {
+			decision: decision{action: v1.AbortRollout}, refusal: errors.New("too late"), sent: "Abort 0 of web-b for uid", err: "too late"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "uid"}}
-			set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}
+			set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{
+				Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}, {Updated: intstr.FromInt32(2)}}}
 			set.Status.UpdateRevision, set.Status.Rollout = "web-b", test.status
 			sets, sent := fake.NewSimpleClientset(set), ""
 			sets.PrependReactor("create", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {

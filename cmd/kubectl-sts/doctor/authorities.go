@@ -40,7 +40,8 @@ func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certifica
 	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, ownAuthorities, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err) && itself:
-		return []finding{isBroken(about, "the Secret does not exist, and the server must not create it", fmt.Sprintf("kubectl -n %s create secret generic %s  # the server fills it", e.system, ownAuthorities))}
+		return []finding{isBroken(about, "the Secret does not exist, and the server must not create it",
+			fmt.Sprintf("kubectl -n %s create secret generic %s  # the server fills it", e.system, ownAuthorities))}
 	case apierrors.IsNotFound(err), err == nil && len(secret.Data) == 0 && !itself:
 		return nil
 	case err != nil:
@@ -54,7 +55,8 @@ func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certifica
 		}
 	}
 	if len(secret.Data) == 0 {
-		return []finding{isBroken(about, "the server has not filled the Secret yet", "kubectl -n "+e.system+" logs deployment/statefulset-apiserver  # says why it cannot")}
+		return []finding{isBroken(about, "the server has not filled the Secret yet",
+			"kubectl -n "+e.system+" logs deployment/statefulset-apiserver  # says why it cannot")}
 	}
 	return e.authorities(about, secret, trusted)
 }
@@ -76,7 +78,9 @@ func (e *examiner) makesCertificate(ctx context.Context) (bool, error) {
 
 // authorities looks at those of a Secret that has been filled.
 func (e *examiner) authorities(about string, secret *corev1.Secret, trusted []*x509.Certificate) []finding {
-	anew := fmt.Sprintf(`kubectl -n %s patch secret %s --type=json --patch='[{"op":"remove","path":"/data"}]'  # the server makes another authority`, e.system, ownAuthorities)
+	anew := fmt.Sprintf(
+		`kubectl -n %s patch secret %s --type=json --patch='[{"op":"remove","path":"/data"}]'  # the server makes another authority`, e.system,
+		ownAuthorities)
 	held, err := cert.ParseCertsPEM(secret.Data["ca.crt"])
 	if err != nil {
 		return []finding{isBroken(about, fmt.Sprintf("ca.crt holds no certificate: %v", err), anew)}

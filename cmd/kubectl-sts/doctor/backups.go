@@ -62,7 +62,9 @@ func (e *examiner) noBackups(ctx context.Context) finding {
 	case err != nil:
 		return isDoubtful(about, "no backups configured, or the server may not tell of them, which cannot be asked: "+err.Error(), configure)
 	case len(missing) > 0:
-		return isDoubtful(about, fmt.Sprintf("no backups are told of, and none could be: service account %s/statefulset-apiserver may not %s of that name", e.system, strings.Join(missing, ", ")),
+		return isDoubtful(about,
+			fmt.Sprintf("no backups are told of, and none could be: service account %s/statefulset-apiserver may not %s of that name", e.system,
+				strings.Join(missing, ", ")),
 			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store gives the right", configure)
 	}
 	return isDoubtful(about, "no backups configured: when the store is lost, so are all sets, though their pods and claims stay", configure)
@@ -94,10 +96,12 @@ func (e *examiner) judgeBackups(about string, told map[string]string) finding {
 	if told["key"] != "" {
 		trust = " --backup-key-file=KEYS"
 	}
-	restore := "statefulset-apiserver store restore --from=" + file + " --data-dir=NEW_DIRECTORY" + trust + "  # if the store is lost; step by step in docs/backup.md#restore"
+	restore := "statefulset-apiserver store restore --from=" + file + " --data-dir=NEW_DIRECTORY" + trust +
+		"  # if the store is lost; step by step in docs/backup.md#restore"
 	switch {
 	case age < -clockSkew:
-		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, is of %s: a clock is wrong%s", told["name"], told["verified"], failure), e.backupLogs())
+		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, is of %s: a clock is wrong%s", told["name"],
+			told["verified"], failure), e.backupLogs())
 	case age > missedBackups*every:
 		return isDoubtful(about, fmt.Sprintf("%s, and one is due every %s", says, every), e.backupLogs(), e.forgetBackups(), restore)
 	case failure != "":

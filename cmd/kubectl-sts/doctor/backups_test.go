@@ -36,27 +36,35 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 		says string
 		fix  []string
 	}{
-		"none are asked for":                          {nil, doubt, "no backups configured: ", []string{"backup.to=s3://"}},
-		"one of this interval is good":                {of(2 * time.Hour), fine, file + ", the newest verified copy of the store, is 120m old", []string{restore}},
+		"none are asked for": {nil, doubt, "no backups configured: ", []string{"backup.to=s3://"}},
+		"one of this interval is good": {
+			of(2 * time.Hour), fine, file + ", the newest verified copy of the store, is 120m old", []string{restore}},
 		"one that is three intervals old is good yet": {of(18 * time.Hour), fine, "is 18h old", []string{restore}},
-		"an older one is not":                         {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s", []string{"logs deployment", "delete configmap", restore}},
+		"an older one is not": {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s",
+			[]string{"logs deployment", "delete configmap", restore}},
 		"a good one after which an attempt has failed": {of(2*time.Hour, failed...), doubt,
 			"is 120m old; the last attempt has failed, at 2026-11-22T19:00:00Z: writing it: 403 Forbidden", []string{"logs deployment", restore}},
-		"one that is not signed":           {of(2*time.Hour, "key", ""), doubt, "it is not signed, so who can write to the place", []string{"backup.keySecret=SECRET", restore + " --data-dir=NEW_DIRECTORY --accept-unauthenticated"}},
-		"one that is signed":               {of(2 * time.Hour), fine, `is 120m old, and signed with key "one"`, []string{restore + " --data-dir=NEW_DIRECTORY --backup-key-file=KEYS"}},
-		"none yet":                         {map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store was verified yet", []string{"logs deployment"}},
-		"none yet, as attempts fail":       {map[string]string{"every": "6h0m0s", "failed": "2026-11-22T19:00:00Z", "failure": "no such bucket"}, doubt, "no such bucket", []string{"logs deployment"}},
+		"one that is not signed": {of(2*time.Hour, "key", ""), doubt, "it is not signed, so who can write to the place",
+			[]string{"backup.keySecret=SECRET", restore + " --data-dir=NEW_DIRECTORY --accept-unauthenticated"}},
+		"one that is signed": {of(2 * time.Hour), fine, `is 120m old, and signed with key "one"`,
+			[]string{restore + " --data-dir=NEW_DIRECTORY --backup-key-file=KEYS"}},
+		"none yet": {
+			map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store was verified yet", []string{"logs deployment"}},
+		"none yet, as attempts fail": {map[string]string{"every": "6h0m0s", "failed": "2026-11-22T19:00:00Z", "failure": "no such bucket"},
+			doubt, "no such bucket", []string{"logs deployment"}},
 		"one of a clock that is a bit off": {of(-time.Minute), fine, "is 0s old", []string{restore}},
-		"one of a clock that is wrong":     {of(-24 * time.Hour), doubt, "is of 2026-11-23T20:00:00Z: a clock is wrong", []string{"logs deployment"}},
-		"a name that is a command":         {of(time.Hour, "name", "$(reboot)"), fine, "is 60m old", []string{"store restore --from=FILE "}},
-		"a report that was spoilt":         {of(time.Hour, "verified", "yesterday"), doubt, `verified is "yesterday"`, []string{"delete configmap"}},
-		"a report without an interval":     {of(time.Hour, "every", ""), doubt, `every is ""`, []string{"delete configmap"}},
+		"one of a clock that is wrong": {
+			of(-24 * time.Hour), doubt, "is of 2026-11-23T20:00:00Z: a clock is wrong", []string{"logs deployment"}},
+		"a name that is a command":     {of(time.Hour, "name", "$(reboot)"), fine, "is 60m old", []string{"store restore --from=FILE "}},
+		"a report that was spoilt":     {of(time.Hour, "verified", "yesterday"), doubt, `verified is "yesterday"`, []string{"delete configmap"}},
+		"a report without an interval": {of(time.Hour, "every", ""), doubt, `every is ""`, []string{"delete configmap"}},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			var there []runtime.Object
 			if test.told != nil {
-				there = append(there, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: "statefulset-apiserver-backups"}, Data: test.told})
+				there = append(there, &corev1.ConfigMap{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: "statefulset-apiserver-backups"}, Data: test.told})
 			}
 			host := fake.NewClientset(there...)
 			host.PrependReactor("create", "subjectaccessreviews", serverMay(func(authorizationv1.ResourceAttributes) bool { return true }))
@@ -87,7 +95,8 @@ func serverMay(may func(authorizationv1.ResourceAttributes) bool) clienttesting.
 		if !ok {
 			return true, nil, errors.New("want a SubjectAccessReview")
 		}
-		review.Status.Allowed = review.Spec.User == "system:serviceaccount:statefulset-system:statefulset-apiserver" && may(*review.Spec.ResourceAttributes)
+		review.Status.Allowed = review.Spec.User == "system:serviceaccount:statefulset-system:statefulset-apiserver" &&
+			may(*review.Spec.ResourceAttributes)
 		return true, review, nil
 	}
 }
@@ -116,7 +125,8 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 			says:  "may not update configmaps",
 			never: "no backups configured",
 		},
-		"one may not ask": {failed: errors.New("forbidden"), says: "no backups configured, or the server may not tell of them, which cannot be asked: forbidden", never: "none could be"},
+		"one may not ask": {failed: errors.New("forbidden"),
+			says: "no backups configured, or the server may not tell of them, which cannot be asked: forbidden", never: "none could be"},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -140,7 +150,8 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 
 func TestBackupsThatOneMayNotLookAtAreNoFailure(t *testing.T) {
 	host := fake.NewClientset()
-	host.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
+	host.PrependReactor("get", "configmaps",
+		func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
 	got := (&examiner{host: host, system: "statefulset-system", now: time.Now()}).backups(t.Context())
 	if len(got) != 1 || got[0].verdict != unknown {
 		t.Errorf("got %+v, want one finding %q", got, unknown)

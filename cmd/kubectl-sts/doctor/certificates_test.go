@@ -56,7 +56,8 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 		"cert-manager":                          {annotation: "cert-manager.io/inject-ca-from", mounted: servingSecret, serving: leaf},
 		"Helm":                                  {annotation: "apps.statefulset.dev/keep-ca-bundle", mounted: servingSecret, serving: leaf},
 		"somebody, in a Secret of another name": {annotation: "apps.statefulset.dev/keep-ca-bundle", mounted: "mine", serving: leaf},
-		"cert-manager, and it is not for the server's Service": {annotation: "cert-manager.io/inject-ca-from", mounted: servingSecret, serving: other, broken: "the cluster does not accept it"},
+		"cert-manager, and it is not for the server's Service": {
+			annotation: "cert-manager.io/inject-ca-from", mounted: servingSecret, serving: other, broken: "the cluster does not accept it"},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -80,10 +81,12 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 				objects = append(objects, &corev1.Secret{ObjectMeta: in(ownAuthorities), Data: map[string][]byte{"ca.crt": before}})
 			}
 			if test.mounted != "" {
-				server.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: test.mounted}}}}
+				server.Spec.Template.Spec.Volumes = []corev1.Volume{
+					{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: test.mounted}}}}
 				objects = append(objects, &corev1.Secret{ObjectMeta: in(test.mounted), Data: map[string][]byte{corev1.TLSCertKey: test.serving}})
 			}
-			e := &examiner{host: fake.NewClientset(objects...), dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), service), system: system, now: time.Now()}
+			e := &examiner{host: fake.NewClientset(objects...), dynamic: dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), service),
+				system: system, now: time.Now()}
 			got := e.certificates(t.Context())
 			var failed []string
 			for _, f := range got {

@@ -27,8 +27,11 @@ func lostVolumes(sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) [
 			continue
 		}
 		about := fmt.Sprintf("claim %s/%s", claim.Namespace, claim.Name)
-		says := fmt.Sprintf("its volume %s is gone; the claim never gets another one, so member %s cannot come back with it", claim.Spec.VolumeName, member)
-		give := fmt.Sprintf("kubectl sts -n %s replace %s --new-claims  # gives up what all claims of this member hold; it comes back with new, empty ones", claim.Namespace, member)
+		says := fmt.Sprintf("its volume %s is gone; the claim never gets another one, so member %s cannot come back with it",
+			claim.Spec.VolumeName, member)
+		give := fmt.Sprintf(
+			"kubectl sts -n %s replace %s --new-claims  # gives up what all claims of this member hold; it comes back with new, empty ones",
+			claim.Namespace, member)
 		found = append(found, isDoubtful(about, says, give))
 	}
 	return found

@@ -28,7 +28,8 @@ func TestLostVolumesOfMembersAreFound(t *testing.T) {
 		claim corev1.PersistentVolumeClaim
 		fix   string
 	}{
-		"a member's claim without its volume is given up":          {claim("shop", "data-db-1", corev1.ClaimLost), "kubectl sts -n shop replace db-1 --new-claims"},
+		"a member's claim without its volume is given up": {
+			claim("shop", "data-db-1", corev1.ClaimLost), "kubectl sts -n shop replace db-1 --new-claims"},
 		"one that is bound is fine":                                {claim("shop", "data-db-1", corev1.ClaimBound), ""},
 		"one that is being given up is":                            {leaving, ""},
 		"one of a member that the set does not want is left alone": {claim("shop", "data-db-2", corev1.ClaimLost), ""},
@@ -44,7 +45,8 @@ func TestLostVolumesOfMembersAreFound(t *testing.T) {
 				}
 				return
 			}
-			if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "disk-7") || !strings.HasPrefix(found[0].fix[0], c.fix) {
+			if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "disk-7") ||
+				!strings.HasPrefix(found[0].fix[0], c.fix) {
 				t.Errorf("got %+v, want one doubt that names disk-7 and %q", found, c.fix)
 			}
 		})

@@ -89,7 +89,8 @@ func (e *examiner) connect(getter genericclioptions.RESTClientGetter, everywhere
 // checks are in the order in which a request passes what they look at.
 func (e *examiner) checks() []func(context.Context) []finding {
 	return []func(context.Context) []finding{
-		e.cluster, e.registration, e.namespaces, e.endpoints, e.certificates, e.trust, e.rights, e.store, e.backups, e.guard, e.leader, e.setsAreFine,
+		e.cluster, e.registration, e.namespaces, e.endpoints, e.certificates, e.trust, e.rights, e.store, e.backups, e.guard, e.leader,
+		e.setsAreFine,
 	}
 }
 

@@ -34,9 +34,11 @@ func TestDiagnose(t *testing.T) {
 		says, fix  string
 	}{
 		"a ready set needs nothing": {
-			seen: 2, conditions: []v1.StatefulSetCondition{condition(v1.StatefulSetReady, corev1.ConditionTrue, v1.ReasonMembersAvailable, "3 of 3")}, ready: true,
+			seen: 2, conditions: []v1.StatefulSetCondition{
+				condition(v1.StatefulSetReady, corev1.ConditionTrue, v1.ReasonMembersAvailable, "3 of 3")}, ready: true,
 		},
-		"a set that the controller has not seen is a doubt": {seen: 1, verdict: doubt, says: "has not seen its present spec", fix: "kubectl sts doctor"},
+		"a set that the controller has not seen is a doubt": {
+			seen: 1, verdict: doubt, says: "has not seen its present spec", fix: "kubectl sts doctor"},
 		"a refused set fails with what the host says": {
 			seen: 2, verdict: broken, says: "HostRefused: exceeded quota", fix: "kubectl -n shop get resourcequota,limitrange",
 			conditions: []v1.StatefulSetCondition{
@@ -45,7 +47,8 @@ func TestDiagnose(t *testing.T) {
 			},
 		},
 		"a held set says how it is released": {
-			seen: 2, verdict: doubt, says: "Held: migration", fix: "kubectl -n shop annotate statefulset.apps.statefulset.dev/db apps.statefulset.dev/hold-",
+			seen: 2, verdict: doubt, says: "Held: migration",
+			fix:        "kubectl -n shop annotate statefulset.apps.statefulset.dev/db apps.statefulset.dev/hold-",
 			conditions: []v1.StatefulSetCondition{condition(v1.StatefulSetReady, corev1.ConditionFalse, v1.ReasonHeld, "migration")},
 		},
 		"a set without conditions is a doubt": {seen: 2, verdict: doubt, says: "no such condition", fix: "kubectl sts -n shop tree db"},
@@ -70,7 +73,8 @@ func TestDiagnose(t *testing.T) {
 
 func TestClaimsThatCouldNotBeDeletedAreADoubt(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db"}}
-	set.Status.Reclaims = []v1.Reclaim{{First: 3, Last: new(int32(4)), Message: "claims of ordinals 3-4 are due"}, {First: 1}, {First: 7, Message: "claims of ordinal 7 are due"}}
+	set.Status.Reclaims = []v1.Reclaim{{First: 3, Last: new(int32(4)), Message: "claims of ordinals 3-4 are due"}, {First: 1},
+		{First: 7, Message: "claims of ordinal 7 are due"}}
 	found := undeleted(set)
 	if len(found) != 2 || found[0].verdict != doubt || found[0].says != "claims of ordinals 3-4 are due" {
 		t.Fatalf("got %+v, want two doubts, the first of which says what the status does", found)
@@ -95,7 +99,8 @@ func TestPoliciesThatTheClusterDoesNotServeAreNoted(t *testing.T) {
 		want   []string
 	}{
 		"Kubernetes 1.36": {kinds("validatingadmissionpolicies", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"), nil},
-		"Kubernetes 1.34": {kinds("validatingadmissionpolicies"), []string{"info  admission policies: mutating admission policies are not applied to sets"}},
+		"Kubernetes 1.34": {
+			kinds("validatingadmissionpolicies"), []string{"info  admission policies: mutating admission policies are not applied to sets"}},
 	}
 	for name, test := range tests {
 		got := policies(test.served)
@@ -178,7 +183,8 @@ func TestTheManifestsGiveTheRightsThatDoctorDemands(t *testing.T) {
 	granted := rulesOf(t, "rbac-controller.yaml", "rbac-apiserver.yaml", "rbac-certificates.yaml", "rbac-options.yaml", "rbac-reads.yaml")
 	// The cluster's own role system:auth-delegator, to which the server is bound, has these.
 	granted = append(granted, rbacv1.PolicyRule{
-		APIGroups: []string{"authentication.k8s.io", "authorization.k8s.io"}, Resources: []string{"tokenreviews", "subjectaccessreviews"}, Verbs: []string{"create"},
+		APIGroups: []string{"authentication.k8s.io", "authorization.k8s.io"}, Resources: []string{"tokenreviews", "subjectaccessreviews"},
+		Verbs: []string{"create"},
 	})
 	all := append(neededRights(), certificateRights("statefulset-system")...)
 	for _, role := range optionalRoles() {
@@ -189,7 +195,8 @@ func TestTheManifestsGiveTheRightsThatDoctorDemands(t *testing.T) {
 	for _, needed := range all {
 		for _, verb := range needed.verbs {
 			ok := slices.ContainsFunc(granted, func(r rbacv1.PolicyRule) bool {
-				return slices.Equal(r.ResourceNames, needed.names()) && slices.Contains(r.APIGroups, needed.group) && slices.Contains(r.Resources, needed.resource) && slices.Contains(r.Verbs, verb)
+				return slices.Equal(r.ResourceNames, needed.names()) && slices.Contains(r.APIGroups, needed.group) &&
+					slices.Contains(r.Resources, needed.resource) && slices.Contains(r.Verbs, verb)
 			})
 			if !ok {
 				t.Errorf("no rule of artifacts/base grants %s on %s of group %q", verb, needed.resource, needed.group)

@@ -29,7 +29,8 @@ type protection struct {
 // protections are the policies of artifacts/protect.
 func protections() []protection {
 	return []protection{
-		{"guard against deletion", "statefulset-apiserver-protect", "one command could delete the server, its registration or its data while there are sets"},
+		{"guard against deletion", "statefulset-apiserver-protect",
+			"one command could delete the server, its registration or its data while there are sets"},
 		{"account for trials", "statefulset-preflight", "the account that tries sets on the cluster could create for real"},
 	}
 }
@@ -64,9 +65,11 @@ func (e *examiner) protection(ctx context.Context, p protection) finding {
 	return p.judge(about, policy, binding)
 }
 
-func (p protection) judge(about string, policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) finding {
+func (p protection) judge(about string, policy *admissionregistrationv1.ValidatingAdmissionPolicy,
+	binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) finding {
 	const apply = "kubectl apply -k artifacts/protect"
-	free := fmt.Sprintf("kubectl patch validatingadmissionpolicy/%[1]s validatingadmissionpolicybinding/%[1]s"+` --type=merge -p '{"metadata":{"finalizers":null}}'`, p.name)
+	free := fmt.Sprintf("kubectl patch validatingadmissionpolicy/%[1]s validatingadmissionpolicybinding/%[1]s"+
+		` --type=merge -p '{"metadata":{"finalizers":null}}'`, p.name)
 	switch {
 	case policy == nil || binding == nil:
 		return isDoubtful(about, "is missing: "+p.without, apply)

@@ -23,13 +23,19 @@ func TestTheGuardIsLookedAt(t *testing.T) {
 		verdict   verdict
 		says, fix string
 	}{
-		"in force":             {func(p *policy, b *binding) (*policy, *binding) { return p, b }, fine, "is in force", ""},
-		"no policy":            {func(_ *policy, b *binding) (*policy, *binding) { return nil, b }, doubt, "is missing", "kubectl apply -k artifacts/protect"},
-		"no binding":           {func(p *policy, _ *binding) (*policy, *binding) { return p, nil }, doubt, "is missing", "kubectl apply -k artifacts/protect"},
-		"a deleted policy":     {func(p *policy, b *binding) (*policy, *binding) { p.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt, "has been deleted", `"finalizers":null`},
-		"a deleted binding":    {func(p *policy, b *binding) (*policy, *binding) { b.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt, "has been deleted", `"finalizers":null`},
-		"no finalizer":         {func(p *policy, b *binding) (*policy, *binding) { p.Finalizers = nil; return p, b }, doubt, "lacks the finalizer apps.statefulset.dev/protect", "kubectl apply"},
-		"a warning, no denial": {func(p *policy, b *binding) (*policy, *binding) { b.Spec.ValidationActions = nil; return p, b }, doubt, "lacks Deny", "kubectl apply"},
+		"in force": {func(p *policy, b *binding) (*policy, *binding) { return p, b }, fine, "is in force", ""},
+		"no policy": {
+			func(_ *policy, b *binding) (*policy, *binding) { return nil, b }, doubt, "is missing", "kubectl apply -k artifacts/protect"},
+		"no binding": {
+			func(p *policy, _ *binding) (*policy, *binding) { return p, nil }, doubt, "is missing", "kubectl apply -k artifacts/protect"},
+		"a deleted policy": {func(p *policy, b *binding) (*policy, *binding) { p.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt,
+			"has been deleted", `"finalizers":null`},
+		"a deleted binding": {func(p *policy, b *binding) (*policy, *binding) { b.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt,
+			"has been deleted", `"finalizers":null`},
+		"no finalizer": {func(p *policy, b *binding) (*policy, *binding) { p.Finalizers = nil; return p, b }, doubt,
+			"lacks the finalizer apps.statefulset.dev/protect", "kubectl apply"},
+		"a warning, no denial": {
+			func(p *policy, b *binding) (*policy, *binding) { b.Spec.ValidationActions = nil; return p, b }, doubt, "lacks Deny", "kubectl apply"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := &policy{ObjectMeta: metav1.ObjectMeta{Name: "it", Finalizers: []string{guardFinalizer}}}
@@ -46,8 +52,10 @@ func TestTheGuardIsLookedAt(t *testing.T) {
 
 func TestNamespacesThatHangAreNamed(t *testing.T) {
 	namespace := func(name, kind, message string) *corev1.Namespace {
-		n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, DeletionTimestamp: new(metav1.Now()), Finalizers: []string{"kubernetes"}}}
-		n.Status.Conditions = []corev1.NamespaceCondition{{Type: corev1.NamespaceConditionType(kind), Status: corev1.ConditionTrue, Message: message}}
+		n := &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: name, DeletionTimestamp: new(metav1.Now()), Finalizers: []string{"kubernetes"}}}
+		n.Status.Conditions = []corev1.NamespaceCondition{
+			{Type: corev1.NamespaceConditionType(kind), Status: corev1.ConditionTrue, Message: message}}
 		return n
 	}
 	const ours = "unable to retrieve the complete list of server APIs: apps.statefulset.dev/v1: the server is currently unable to handle the request"
@@ -57,7 +65,8 @@ func TestNamespacesThatHangAreNamed(t *testing.T) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c"}},
 	)}
 	got := e.namespaces(t.Context())
-	if len(got) != 1 || got[0].verdict != broken || !strings.HasSuffix(got[0].says, "answers again: a") || !strings.Contains(strings.Join(got[0].fix, "\n"), "kubectl sts uninstall") {
+	if len(got) != 1 || got[0].verdict != broken || !strings.HasSuffix(got[0].says, "answers again: a") ||
+		!strings.Contains(strings.Join(got[0].fix, "\n"), "kubectl sts uninstall") {
 		t.Errorf("got %+v, want a failure about namespace a alone, with what ends it", got)
 	}
 	e.host = fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c"}})

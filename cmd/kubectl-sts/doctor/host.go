@@ -30,7 +30,8 @@ func (e *examiner) cluster(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	served := &metav1.APIResourceList{}
-	if err := e.host.Discovery().RESTClient().Get().AbsPath("/apis/" + admissionregistrationv1.SchemeGroupVersion.String()).Do(ctx).Into(served); err != nil {
+	if err := e.host.Discovery().RESTClient().Get().AbsPath("/apis/" + admissionregistrationv1.SchemeGroupVersion.String()).Do(ctx).Into(
+		served); err != nil {
 		return append(found, isUnknown("admission policies", err))
 	}
 	return append(found, policies(served)...)

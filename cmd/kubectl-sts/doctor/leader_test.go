@@ -30,17 +30,20 @@ func TestTheLeaderIsBelievedWhenItSaysThatItCannotWork(t *testing.T) {
 		events []runtime.Object
 		want   verdict
 	}{
-		"nothing was said":                          {nil, fine},
-		"it has said that it cannot work":           {[]runtime.Object{said("a_1", "ControllerNotReady", time.Minute)}, broken},
-		"it has said since that it can":             {[]runtime.Object{said("a_1", "ControllerNotReady", 2*time.Minute), said("a_1", "ControllerReady", time.Minute)}, fine},
-		"it could once, and now cannot":             {[]runtime.Object{said("a_1", "ControllerReady", 2*time.Minute), said("a_1", "ControllerNotReady", time.Minute)}, broken},
+		"nothing was said":                {nil, fine},
+		"it has said that it cannot work": {[]runtime.Object{said("a_1", "ControllerNotReady", time.Minute)}, broken},
+		"it has said since that it can": {
+			[]runtime.Object{said("a_1", "ControllerNotReady", 2*time.Minute), said("a_1", "ControllerReady", time.Minute)}, fine},
+		"it could once, and now cannot": {
+			[]runtime.Object{said("a_1", "ControllerReady", 2*time.Minute), said("a_1", "ControllerNotReady", time.Minute)}, broken},
 		"another replica that led before could not": {[]runtime.Object{said("b_2", "ControllerNotReady", time.Minute)}, fine},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			lease := &coordinationv1.Lease{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "statefulset-system", Name: leaseName},
-				Spec:       coordinationv1.LeaseSpec{HolderIdentity: new("a_1"), RenewTime: new(metav1.NewMicroTime(now)), LeaseDurationSeconds: new(int32(9))},
+				Spec: coordinationv1.LeaseSpec{
+					HolderIdentity: new("a_1"), RenewTime: new(metav1.NewMicroTime(now)), LeaseDurationSeconds: new(int32(9))},
 			}
 			e := &examiner{host: fake.NewClientset(append(test.events, lease)...), system: "statefulset-system", now: now}
 			got := e.leader(t.Context())

@@ -43,8 +43,10 @@ func (e *examiner) heldByNodes(ctx context.Context, sets []v1.StatefulSet, claim
 }
 
 // heldOf tells of the members of one set.
-func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[string]*corev1.PersistentVolumeClaim, nodes nodeStates) (found []finding, err error) {
-	pods, err := e.host.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
+func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[string]*corev1.PersistentVolumeClaim,
+	nodes nodeStates) (found []finding, err error) {
+	pods, err := e.host.CoreV1().Pods(set.Namespace).List(ctx,
+		metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,11 @@ func threeMembers() (v1.StatefulSet, corev1.PersistentVolumeClaim) {
 func onHosts(names ...string) *corev1.VolumeNodeAffinity {
 	required := &corev1.NodeSelector{}
 	for _, name := range names {
-		required.NodeSelectorTerms = append(required.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			{Key: "topology.kubernetes.io/zone", Operator: corev1.NodeSelectorOpExists},
-			{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{name}},
-		}})
+		required.NodeSelectorTerms = append(required.NodeSelectorTerms,
+			corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: "topology.kubernetes.io/zone", Operator: corev1.NodeSelectorOpExists},
+				{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{name}},
+			}})
 	}
 	return &corev1.VolumeNodeAffinity{Required: required}
 }
@@ -60,7 +61,8 @@ func TestMembersThatWaitForALostNodeAreFound(t *testing.T) {
 
 	node := func(name, host string, ready corev1.ConditionStatus) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: host}}}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}}
+		n.Status.Conditions = []corev1.NodeCondition{
+			{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}}
 		return n
 	}
 	const command, comment = "kubectl sts -n shop replace db-2 --new-claims", "  # the member comes back with new, empty claims"
@@ -72,28 +74,40 @@ func TestMembersThatWaitForALostNodeAreFound(t *testing.T) {
 		says, fix string
 	}{
 		"a pod that cannot be scheduled while the node is silent": {
-			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionUnknown), silent, command + comment,
+			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionUnknown), silent,
+			command + comment,
 		},
 		"a pod on such a node": {
-			lostMember(&set, "node-b", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), silent, command + " --lost-node=node-b" + comment,
+			lostMember(&set, "node-b", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), silent,
+			command + " --lost-node=node-b" + comment,
 		},
 		"a node that is gone": {
 			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-c", "node-c", corev1.ConditionTrue),
 			"is on node-b, which does not exist any more; member db-2 waits for that node; to give its data up:", command + comment,
 		},
 		"a volume that names the node by its name": {
-			lostMember(&set, "", corev1.ConditionFalse), onNode("node-b"), node("node-b", "b.example", corev1.ConditionFalse), silent, command + comment,
+			lostMember(&set, "", corev1.ConditionFalse), onNode("node-b"), node("node-b", "b.example", corev1.ConditionFalse), silent,
+			command + comment,
 		},
 		"a node that is named otherwise than its host": {
-			lostMember(&set, "instance-1", corev1.ConditionFalse), onHosts("node-b"), node("instance-1", "node-b", corev1.ConditionFalse), silent, command + " --lost-node=instance-1" + comment,
+			lostMember(&set, "instance-1", corev1.ConditionFalse), onHosts("node-b"), node("instance-1", "node-b", corev1.ConditionFalse), silent,
+			command + " --lost-node=instance-1" + comment,
 		},
-		"a node that is Ready is not the cause":              {lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionTrue), "", ""},
-		"a node of that name that is Ready is not, either":   {lostMember(&set, "", corev1.ConditionFalse), onNode("node-b"), node("node-b", "b.example", corev1.ConditionTrue), "", ""},
-		"a volume that two nodes reach waits for none":       {lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b", "node-d"), node("node-c", "node-c", corev1.ConditionTrue), "", ""},
-		"a volume that every node reaches waits for none":    {lostMember(&set, "", corev1.ConditionFalse), nil, node("node-c", "node-c", corev1.ConditionTrue), "", ""},
-		"a member that is ready needs nothing":               {lostMember(&set, "node-b", corev1.ConditionTrue), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), "", ""},
-		"a volume that is named for the same node twice":     {lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b", "node-b"), node("node-b", "node-b", corev1.ConditionFalse), silent, command + comment},
-		"a member without a pod is the controller's to make": {lostMember(&v1.StatefulSet{Spec: set.Spec, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "other"}}, "", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), "", ""},
+		"a node that is Ready is not the cause": {
+			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionTrue), "", ""},
+		"a node of that name that is Ready is not, either": {
+			lostMember(&set, "", corev1.ConditionFalse), onNode("node-b"), node("node-b", "b.example", corev1.ConditionTrue), "", ""},
+		"a volume that two nodes reach waits for none": {
+			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b", "node-d"), node("node-c", "node-c", corev1.ConditionTrue), "", ""},
+		"a volume that every node reaches waits for none": {
+			lostMember(&set, "", corev1.ConditionFalse), nil, node("node-c", "node-c", corev1.ConditionTrue), "", ""},
+		"a member that is ready needs nothing": {
+			lostMember(&set, "node-b", corev1.ConditionTrue), onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), "", ""},
+		"a volume that is named for the same node twice": {lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b", "node-b"),
+			node("node-b", "node-b", corev1.ConditionFalse), silent, command + comment},
+		"a member without a pod is the controller's to make": {
+			lostMember(&v1.StatefulSet{Spec: set.Spec, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "other"}}, "", corev1.ConditionFalse),
+			onHosts("node-b"), node("node-b", "node-b", corev1.ConditionFalse), "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk-7"}}

@@ -73,9 +73,10 @@ func (e *examiner) registration(ctx context.Context) []finding {
 	}
 	found := []finding{e.availability(service)}
 	if service.Spec.GroupPriorityMinimum >= appsPriority {
-		found = append(found, isDoubtful(about, fmt.Sprintf("groupPriorityMinimum is %d: from %d on, \"kubectl get statefulsets\" no longer means those of group apps",
-			service.Spec.GroupPriorityMinimum, appsPriority),
-			"kubectl patch apiservice "+serviceName+" --type=merge -p '{\"spec\":{\"groupPriorityMinimum\":1000}}'"))
+		found = append(found,
+			isDoubtful(about, fmt.Sprintf("groupPriorityMinimum is %d: from %d on, \"kubectl get statefulsets\" no longer means those of group apps",
+				service.Spec.GroupPriorityMinimum, appsPriority),
+				"kubectl patch apiservice "+serviceName+" --type=merge -p '{\"spec\":{\"groupPriorityMinimum\":1000}}'"))
 	}
 	return found
 }
@@ -103,7 +104,8 @@ func (e *examiner) mend(c metav1.Condition) []string {
 	case c.Reason == "EndpointsNotFound", c.Reason == "MissingEndpoints":
 		return []string{server + " get pods", server + " describe deployment statefulset-apiserver"}
 	case strings.Contains(c.Message, "x509"), strings.Contains(c.Message, "certificate"):
-		return []string{"kubectl get apiservice " + serviceName + " -o jsonpath='{.spec.caBundle}' | base64 -d | openssl x509 -noout -subject -enddate",
+		return []string{
+			"kubectl get apiservice " + serviceName + " -o jsonpath='{.spec.caBundle}' | base64 -d | openssl x509 -noout -subject -enddate",
 			server + " get secret " + servingSecret}
 	case strings.Contains(c.Message, "bad status") && strings.Contains(c.Message, "503"):
 		return []string{server + " logs deployment/statefulset-apiserver  # says why it does not serve; see the store below"}

@@ -19,7 +19,8 @@ func remedies(set *v1.StatefulSet, reason string) []string { //nolint:gocyclo //
 	case v1.ReasonHeld:
 		return []string{fmt.Sprintf("%s annotate statefulset.%s/%s %s-  # release it", kubectl, v1.GroupName, set.Name, v1.HoldAnnotation)}
 	case v1.ReasonHostRefused:
-		return []string{events, kubectl + " get resourcequota,limitrange", "# the cluster refuses what the message names: change that, or the set; it is tried again"}
+		return []string{events, kubectl + " get resourcequota,limitrange",
+			"# the cluster refuses what the message names: change that, or the set; it is tried again"}
 	case v1.ReasonMissingRight:
 		return []string{"# give the controller the right in the message, or change the set", edit}
 	case v1.ReasonHostUnavailable:
@@ -27,19 +28,24 @@ func remedies(set *v1.StatefulSet, reason string) []string { //nolint:gocyclo //
 	case v1.ReasonInvalidSelector:
 		return []string{edit}
 	case v1.ReasonNameTaken:
-		return []string{kubectl + " get pods --show-labels", "# the pod in the message is not the set's: delete or rename it, or give it the set's labels"}
+		return []string{
+			kubectl + " get pods --show-labels", "# the pod in the message is not the set's: delete or rename it, or give it the set's labels"}
 	case v1.ReasonRenderFailed:
-		return []string{edit, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
+		return []string{
+			edit, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
 	case v1.ReasonEvaluationStopped:
 		return []string{edit + "  # change the fields in the message",
 			fmt.Sprintf("kubectl sts -n %s evaluate %s  # have them evaluated once more", set.Namespace, set.Name)}
 	case v1.ReasonKindUnavailable:
-		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName), "# the controller needs the right to the kind in the message, and the cluster to have it",
+		return []string{"kubectl api-resources", fmt.Sprintf("kubectl get clusterroles -l %s/aggregate-to-controller=true", v1.GroupName),
+			"# the controller needs the right to the kind in the message, and the cluster to have it",
 			kubectl + " get rolebinding statefulset-controller-objects  # with --object-namespaces of the server, the right is bound in each namespace that it lists"}
 	case v1.ReasonObjectShared, v1.ReasonObjectExists:
 		return []string{tree, edit, "# the object in the message is not the set's: delete it, or give the set's another name"}
 	case v1.ReasonGeneratedSecretMissing:
-		return []string{tree, kubectl + " get secrets", "# the Secret in the message is not drawn again, as there may be data that knows it: restore it from a backup, or create it with the keys in the message"}
+		return []string{
+			tree, kubectl + " get secrets",
+			"# the Secret in the message is not drawn again, as there may be data that knows it: restore it from a backup, or create it with the keys in the message"}
 	case v1.ReasonClaimShared:
 		return []string{kubectl + " get persistentvolumeclaims", tree}
 	case v1.ReasonClaimsNotMounted:
@@ -48,7 +54,8 @@ func remedies(set *v1.StatefulSet, reason string) []string { //nolint:gocyclo //
 	case v1.ReasonRevisionUnreadable:
 		return []string{kubectl + " get controllerrevisions"}
 	case v1.ReasonProgressDeadlineExceeded:
-		return []string{tree, events, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
+		return []string{
+			tree, events, fmt.Sprintf("kubectl sts -n %s rollout undo statefulset/%s  # back to the revision before", set.Namespace, set.Name)}
 	default:
 		return []string{tree, events}
 	}

@@ -43,10 +43,12 @@ func optionalRoles() []optional {
 		}, noted},
 		{"rights.reads", "reads", []optionalRight{
 			{right{resource: "services", verbs: listed}, "sets get no warning about their serviceName"},
-			{right{group: "storage.k8s.io", resource: "storageclasses", verbs: []string{"get", "list", "watch"}}, "sets get no warning about a StorageClass that does not exist"},
+			{right{group: "storage.k8s.io", resource: "storageclasses", verbs: []string{"get", "list", "watch"}},
+				"sets get no warning about a StorageClass that does not exist"},
 			{right{resource: "limitranges", verbs: listed}, retried},
 			{right{resource: "serviceaccounts", verbs: listed}, retried},
-			{right{group: "policy", resource: "poddisruptionbudgets", verbs: listed}, "an eviction that a budget blocked is tried again only after a while"},
+			{right{group: "policy", resource: "poddisruptionbudgets", verbs: listed},
+				"an eviction that a budget blocked is tried again only after a while"},
 			{right{group: "scheduling.k8s.io", resource: "priorityclasses", verbs: listed}, retried},
 			{right{group: "node.k8s.io", resource: "runtimeclasses", verbs: listed}, retried},
 		}, isDoubtful},
@@ -72,8 +74,9 @@ func (e *examiner) optionalRights(ctx context.Context) (found []finding) {
 			}
 		}
 		if len(missing) > 0 {
-			found = append(found, role.verdict(about, fmt.Sprintf("the server may not %s: %s", strings.Join(missing, ", "), strings.Join(lost, "; ")),
-				fmt.Sprintf("kubectl apply -k artifacts/rights/%s  # or %s=true with Helm", role.folder, role.value)))
+			found = append(found,
+				role.verdict(about, fmt.Sprintf("the server may not %s: %s", strings.Join(missing, ", "), strings.Join(lost, "; ")),
+					fmt.Sprintf("kubectl apply -k artifacts/rights/%s  # or %s=true with Helm", role.folder, role.value)))
 		}
 	}
 	return found

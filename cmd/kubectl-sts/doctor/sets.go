@@ -51,7 +51,8 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	stalled, open := conditionOf(set, v1.StatefulSetStalled), conditionOf(set, v1.StatefulSetReady)
 	switch {
 	case set.Status.ObservedGeneration < set.Generation:
-		return isDoubtful(about, "the controller has not seen its present spec yet", "kubectl sts doctor  # look again, and at the controller above"), false
+		return isDoubtful(about, "the controller has not seen its present spec yet",
+			"kubectl sts doctor  # look again, and at the controller above"), false
 	case stalled.Status == corev1.ConditionTrue:
 		return isBroken(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
 	case open.Status == corev1.ConditionTrue:
@@ -72,7 +73,8 @@ func undeleted(set *v1.StatefulSet) (found []finding) {
 		if r.Last != nil {
 			ordinals += fmt.Sprintf("-%d", *r.Last)
 		}
-		reclaim := fmt.Sprintf("kubectl sts -n %s reclaim %s --ordinals=%s  # deletes their claims with your own rights", set.Namespace, set.Name, ordinals)
+		reclaim := fmt.Sprintf("kubectl sts -n %s reclaim %s --ordinals=%s  # deletes their claims with your own rights", set.Namespace, set.Name,
+			ordinals)
 		found = append(found, isDoubtful(about, r.Message, reclaim))
 	}
 	return found

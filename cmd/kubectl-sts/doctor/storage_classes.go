@@ -35,7 +35,8 @@ func (e *examiner) withoutClass(ctx context.Context, sets []v1.StatefulSet, clai
 		switch {
 		case class == nil && !looked[""]:
 			looked[""] = true
-			found = append(found, isDoubtful(about, fmt.Sprintf("names no StorageClass, and the cluster has given it no default one, so member %s gets no volume", member),
+			found = append(found, isDoubtful(about,
+				fmt.Sprintf("names no StorageClass, and the cluster has given it no default one, so member %s gets no volume", member),
 				"kubectl get storageclasses  # one has to be the default, or the claim template has to name one"))
 		case class == nil, *class == "", looked[*class], len(looked) > mostClasses:
 		default:
@@ -51,8 +52,10 @@ func (e *examiner) lacksClass(ctx context.Context, about, member, class string) 
 	_, err := e.host.StorageV1().StorageClasses().Get(ctx, class, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isDoubtful(about, fmt.Sprintf("its StorageClass %q does not exist, so member %s has no volume until a PersistentVolume of that class exists", class, member),
-			fmt.Sprintf("kubectl get storageclasses  # create %s, or name another one in the claim template", class))}
+		return []finding{
+			isDoubtful(about, fmt.Sprintf(
+				"its StorageClass %q does not exist, so member %s has no volume until a PersistentVolume of that class exists", class, member),
+				fmt.Sprintf("kubectl get storageclasses  # create %s, or name another one in the claim template", class))}
 	case err != nil:
 		return []finding{isUnknown(about, err)}
 	default:

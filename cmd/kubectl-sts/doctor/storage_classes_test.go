@@ -30,8 +30,9 @@ func TestClaimsWhoseStorageClassDoesNotExistAreFound(t *testing.T) {
 		claims []corev1.PersistentVolumeClaim
 		want   []string
 	}{
-		"a class that exists":         {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, new("fast"))}, nil},
-		"a class that does not exist": {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, new("fats")), claim(1, corev1.ClaimPending, new("fats"))}, []string{missing}},
+		"a class that exists": {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, new("fast"))}, nil},
+		"a class that does not exist": {[]corev1.PersistentVolumeClaim{
+			claim(0, corev1.ClaimPending, new("fats")), claim(1, corev1.ClaimPending, new("fats"))}, []string{missing}},
 		"a claim that has its volume": {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimBound, new("fats"))}, nil},
 		"a claim of no member":        {[]corev1.PersistentVolumeClaim{claim(9, corev1.ClaimPending, new("fats"))}, nil},
 		"volumes that people create":  {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, new(""))}, nil},

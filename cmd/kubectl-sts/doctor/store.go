@@ -18,7 +18,8 @@ const noteName = "statefulset-apiserver-store"
 // has refused its store shows in the registration: it answers 503.
 func (e *examiner) store(ctx context.Context) []finding {
 	about := fmt.Sprintf("store, as noted in configmap %s/%s", e.system, noteName)
-	logs := "kubectl -n " + e.system + " logs deployment/statefulset-apiserver  # if the store was refused, it says why, and gives the commands"
+	logs := "kubectl -n " + e.system +
+		" logs deployment/statefulset-apiserver  # if the store was refused, it says why, and gives the commands"
 	note, err := e.host.CoreV1().ConfigMaps(e.system).Get(ctx, noteName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

@@ -30,9 +30,10 @@ func TestReleasing(t *testing.T) {
 		sent, out, err string
 	}{
 		"a set whose evaluation is stopped is released from this stop": {mark: stopped, sent: patch, out: released + "\n"},
-		"a dry run of the server is sent as one":                       {mark: stopped, dryRun: cmdutil.DryRunServer, sent: patch + " in a dry run", out: released + " (server dry run)\n"},
-		"a dry run of the client sends nothing":                        {mark: stopped, dryRun: cmdutil.DryRunClient, out: released + " (dry run)\n"},
-		"a set without a mark is not changed":                          {err: `the evaluation of statefulset "web" is not stopped; nothing was changed`},
+		"a dry run of the server is sent as one": {
+			mark: stopped, dryRun: cmdutil.DryRunServer, sent: patch + " in a dry run", out: released + " (server dry run)\n"},
+		"a dry run of the client sends nothing": {mark: stopped, dryRun: cmdutil.DryRunClient, out: released + " (dry run)\n"},
+		"a set without a mark is not changed":   {err: `the evaluation of statefulset "web" is not stopped; nothing was changed`},
 		"a set that is being evaluated is not changed": {mark: &v1.StatefulSetEvaluation{Inputs: "abc", Holder: "one"},
 			err: `the evaluation of statefulset "web" is not stopped; nothing was changed`},
 	} {

@@ -52,7 +52,8 @@ func (r *run) await(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not available after %s: %w; kubectl sts doctor says why", v1.SchemeGroupVersion, r.patience, errors.Join(last, err))
+		return fmt.Errorf("%s is not available after %s: %w; kubectl sts doctor says why", v1.SchemeGroupVersion, r.patience,
+			errors.Join(last, err))
 	}
 	r.say("%s is available", v1.SchemeGroupVersion)
 	return nil
@@ -66,7 +67,8 @@ func (r *run) rolledOut(ctx context.Context) error {
 	}
 	wanted := *deployment.Spec.Replicas
 	status := deployment.Status
-	if status.ObservedGeneration < deployment.Generation || status.UpdatedReplicas < wanted || status.AvailableReplicas < wanted || status.Replicas > wanted {
+	if status.ObservedGeneration < deployment.Generation || status.UpdatedReplicas < wanted || status.AvailableReplicas < wanted ||
+		status.Replicas > wanted {
 		return fmt.Errorf("%d of %d servers are updated, and %d available", status.UpdatedReplicas, wanted, status.AvailableReplicas)
 	}
 	return nil

@@ -54,7 +54,9 @@ func (r *run) checkRegistration(ctx context.Context) error {
 	in, _, _ := unstructured.NestedString(there.Object, "spec", "service", "namespace")
 	switch {
 	case name == "":
-		return fmt.Errorf("APIService %s is there and leads to no Service: a CustomResourceDefinition may serve the group; remove what made it first", registrationName)
+		return fmt.Errorf(
+			"APIService %s is there and leads to no Service: a CustomResourceDefinition may serve the group; remove what made it first",
+			registrationName)
 	case name != serverName || in != namespace:
 		return fmt.Errorf("APIService %s leads to Service %s/%s, which is not ours: remove what made it first", registrationName, in, name)
 	}

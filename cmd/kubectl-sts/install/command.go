@@ -78,7 +78,8 @@ manifests are applied again, with the image that is given.`,
 	flags := command.Flags()
 	flags.StringVar(&r.image, "image", "", "image of the server, from where the cluster can pull it")
 	flags.BoolVar(&r.single, "single", false, "one server with an embedded etcd, in the place of three with a store of three members")
-	flags.BoolVar(&r.changeStore, "change-store", false, "go on although the cluster knows another store; nothing is served until that one was restored here, see docs/high-availability.md")
+	flags.BoolVar(&r.changeStore, "change-store", false,
+		"go on although the cluster knows another store; nothing is served until that one was restored here, see docs/high-availability.md")
 	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and asks the cluster nothing; "none" installs`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
 	flags.StringVarP(&output, "output", "o", output, "how --dry-run prints the manifests; there is only yaml")

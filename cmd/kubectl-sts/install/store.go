@@ -39,9 +39,11 @@ func (r *run) checkStore(ctx context.Context) error {
 		return nil
 	case r.changeStore || !noted:
 	case r.single:
-		return errors.New("the cluster knows another store than an embedded one: install without --single, or move the store (docs/high-availability.md) and add --change-store")
+		return errors.New(
+			"the cluster knows another store than an embedded one: install without --single, or move the store (docs/high-availability.md) and add --change-store")
 	default:
-		return errors.New("the cluster knows another store than one of three members: add --single if it is embedded, or move the store (docs/high-availability.md) and add --change-store")
+		return errors.New(
+			"the cluster knows another store than one of three members: add --single if it is embedded, or move the store (docs/high-availability.md) and add --change-store")
 	}
 	return errors.Join(r.checkNodes(ctx), r.checkClass(ctx))
 }
@@ -56,10 +58,12 @@ func (r *run) checkNodes(ctx context.Context) error {
 		return fmt.Errorf("looking for nodes: %w", err)
 	}
 	usable := slices.DeleteFunc(nodes.Items, func(n corev1.Node) bool {
-		return n.Spec.Unschedulable || slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
+		return n.Spec.Unschedulable ||
+			slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 	})
 	if len(usable) < leastNodes {
-		return fmt.Errorf("the cluster has %d nodes that take pods, and three members of a store on fewer than three nodes fail together: install one server with --single", len(usable))
+		return fmt.Errorf(
+			"the cluster has %d nodes that take pods, and three members of a store on fewer than three nodes fail together: install one server with --single", len(usable))
 	}
 	return nil
 }
@@ -81,7 +85,9 @@ func (r *run) checkClass(ctx context.Context) error {
 	if len(names) == 0 {
 		return errors.New("the cluster has no StorageClass, so the store would have no volume: install a provisioner")
 	}
-	return fmt.Errorf("no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (there are %s)", names[0], defaultClass, strings.Join(names, ", "))
+	return fmt.Errorf(
+		"no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (there are %s)", names[0],
+		defaultClass, strings.Join(names, ", "))
 }
 
 // exists tells what is missing from what could not be asked.

@@ -87,7 +87,9 @@ func (r *replacement) reclaim(ctx context.Context) error {
 		case wanted.Contains(int(ordinal)) && r.ofObjects:
 			return fmt.Errorf("the set wants member %s; nothing was deleted", identity.PodName(r.set, int(ordinal)))
 		case wanted.Contains(int(ordinal)):
-			return fmt.Errorf("the set wants member %s; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace %[1]s --new-claims", identity.PodName(r.set, int(ordinal)))
+			return fmt.Errorf(
+				"the set wants member %s; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace %[1]s --new-claims",
+				identity.PodName(r.set, int(ordinal)))
 		}
 	}
 	pods, err := r.pods(ctx)

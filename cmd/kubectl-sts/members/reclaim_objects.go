@@ -115,7 +115,8 @@ func (r *replacement) leftObjects(ctx context.Context, set *v1.StatefulSet) (all
 		for _, object := range list.Items {
 			controlled := metav1.GetControllerOfNoCopy(&object) != nil
 			own := object.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(set)
-			if own && !controlled && object.DeletionTimestamp == nil && !wanted[identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: object.Name}] {
+			if own && !controlled && object.DeletionTimestamp == nil &&
+				!wanted[identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: object.Name}] {
 				all = append(all, leftObject{object, kind.Kind, mapping.Resource})
 			}
 		}

@@ -34,23 +34,29 @@ func TestReclaimingObjects(t *testing.T) {
 	}{
 		"deletes what nobody wants when it has asked": {ordinals: []int32{3}, answer: true, writes: []string{"delete web-3-conf uid-3 7"},
 			out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N]"},
-		"changes nothing without an agreement": {ordinals: []int32{3}, out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N] nothing was changed"},
-		"deletes nothing in a dry run": {ordinals: []int32{3}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete web-3-conf uid-3 7All"},
+		"changes nothing without an agreement": {
+			ordinals: []int32{3}, out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N] nothing was changed"},
+		"deletes nothing in a dry run": {
+			ordinals: []int32{3}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete web-3-conf uid-3 7All"},
 			out: "ConfigMap web-3-conf is deleted (server dry run)"},
-		"leaves what is not the set's own":     {ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
-		"leaves what has the name of a member": {ordinals: []int32{7}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+		"leaves what is not the set's own": {
+			ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+		"leaves what has the name of a member": {
+			ordinals: []int32{7}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
 		"leaves a generated Secret that a claim knows": {ordinals: []int32{3, 8}, answer: true, writes: []string{"delete web-3-conf uid-3 7"},
 			out: "ConfigMap web-8-auth stays: claim www-web-8 may hold data that was written with it\nConfigMap web-3-conf is deleted\nDelete them? [y/N]"},
 		"deletes a generated Secret that no claim knows": {ordinals: []int32{9}, answer: true, writes: []string{"delete web-9-auth uid-9 7"},
 			out: "ConfigMap web-9-auth is deleted\nDelete them? [y/N]"},
 		"refuses all if one is wanted": {ordinals: []int32{1, 3}, answer: true, err: "the set wants member web-1; nothing was deleted"},
-		"refuses a member with a pod":  {ordinals: []int32{2}, answer: true, err: "pod web-2 exists, and its objects stay until it is gone; nothing was deleted"},
+		"refuses a member with a pod": {
+			ordinals: []int32{2}, answer: true, err: "pod web-2 exists, and its objects stay until it is gone; nothing was deleted"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o := newOffice(t)
 			o.sets.PrependReactor("get", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
 				set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"}}
-				set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf", Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
+				set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "conf",
+					Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}`)}}}
 				set.Spec.Replicas = new(int32(2))
 				return true, set, nil
 			})
@@ -69,17 +75,20 @@ func TestReclaimingObjects(t *testing.T) {
 				left(6, "web-6-conf", func(o *metav1.PartialObjectMetadata) {
 					o.DeletionTimestamp, o.Finalizers = new(metav1.Now()), []string{"a/b"}
 				}))
-			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "www-web-8", Namespace: "shop", Annotations: map[string]string{v1.GeneratedAnnotation: "web-8-auth"}}}
+			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+				Name: "www-web-8", Namespace: "shop", Annotations: map[string]string{v1.GeneratedAnnotation: "web-8-auth"}}}
 			if err := o.host.Tracker().Add(claim); err != nil {
 				t.Fatal(err)
 			}
 			objects.PrependReactor("delete", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				deletion := action.(clienttesting.DeleteActionImpl)
 				must := deletion.DeleteOptions.Preconditions
-				o.writes = append(o.writes, fmt.Sprintf("delete %s %s %s%s", deletion.Name, *must.UID, *must.ResourceVersion, strings.Join(deletion.DeleteOptions.DryRun, "")))
+				o.writes = append(o.writes,
+					fmt.Sprintf("delete %s %s %s%s", deletion.Name, *must.UID, *must.ResourceVersion, strings.Join(deletion.DeleteOptions.DryRun, "")))
 				return true, nil, nil
 			})
-			r := &replacement{sets: o.sets, host: o.host, objects: objects, kinds: kinds, ofObjects: true, namespace: "shop", out: &o.out, set: "web", ordinals: test.ordinals,
+			r := &replacement{sets: o.sets, host: o.host, objects: objects, kinds: kinds, ofObjects: true, namespace: "shop", out: &o.out,
+				set: "web", ordinals: test.ordinals,
 				confirm: func(question string) (bool, error) { o.out.WriteString(question); return test.answer, nil }}
 			if test.as != nil {
 				test.as(r)

@@ -31,13 +31,16 @@ func TestReclaiming(t *testing.T) {
 	}{
 		"deletes what nobody wants when it has asked": {ordinals: []int32{2}, answer: true, writes: []string{"delete data-web-2 claim-2"},
 			out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N]"},
-		"changes nothing without an agreement": {ordinals: []int32{2}, out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] nothing was changed"},
-		"deletes nothing in a dry run": {ordinals: []int32{2}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete data-web-2 claim-2All"},
+		"changes nothing without an agreement": {
+			ordinals: []int32{2}, out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] nothing was changed"},
+		"deletes nothing in a dry run": {
+			ordinals: []int32{2}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete data-web-2 claim-2All"},
 			out: "claim data-web-2 (1Gi) is deleted, and its data is lost (server dry run)"},
 		"refuses all if one is wanted": {ordinals: []int32{1, 2}, answer: true,
 			err: "the set wants member web-1; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace web-1 --new-claims"},
-		"refuses a member with a pod": {ordinals: []int32{2}, withPod: true, answer: true, err: "pod web-2 exists, and its claims stay until it is gone; nothing was deleted"},
-		"of members without claims":   {ordinals: []int32{7}, answer: true, out: "the members have no claims that are not being deleted already"},
+		"refuses a member with a pod": {
+			ordinals: []int32{2}, withPod: true, answer: true, err: "pod web-2 exists, and its claims stay until it is gone; nothing was deleted"},
+		"of members without claims": {ordinals: []int32{7}, answer: true, out: "the members have no claims that are not being deleted already"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o := newOffice(t)

@@ -28,7 +28,8 @@ func Remove(set *v1.StatefulSet, names []string) (Removal, error) {
 		base, ordinal, ok := identity.ParsePodName(name)
 		switch {
 		case !ok || base != set.Name:
-			return Removal{}, fmt.Errorf("%q is no member of set %s; its members are named like %s", name, set.Name, identity.PodName(set.Name, roster.First()))
+			return Removal{},
+				fmt.Errorf("%q is no member of set %s; its members are named like %s", name, set.Name, identity.PodName(set.Name, roster.First()))
 		case !roster.Contains(ordinal):
 			return Removal{}, fmt.Errorf("set %s has no member %s, so that it cannot be removed", set.Name, name)
 		case slices.Contains(removal.Reserved, v1.OrdinalRange{First: int32(ordinal)}):

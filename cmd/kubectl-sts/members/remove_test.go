@@ -18,8 +18,9 @@ func TestRemove(t *testing.T) {
 		want  Removal
 		err   string
 	}{
-		"one":                       {names: []string{"web-2"}, want: Removal{Replicas: 3, Reserved: []v1.OrdinalRange{{First: 2}}}},
-		"two":                       {names: []string{"web-4", "web-0"}, want: Removal{Replicas: 2, Reserved: []v1.OrdinalRange{{First: 4}, {First: 0}}}},
+		"one": {names: []string{"web-2"}, want: Removal{Replicas: 3, Reserved: []v1.OrdinalRange{{First: 2}}}},
+		"two": {
+			names: []string{"web-4", "web-0"}, want: Removal{Replicas: 2, Reserved: []v1.OrdinalRange{{First: 4}, {First: 0}}}},
 		"one that is reserved":      {names: []string{"web-1"}, err: "set web has no member web-1, so that it cannot be removed"},
 		"one above the highest":     {names: []string{"web-5"}, err: "set web has no member web-5, so that it cannot be removed"},
 		"one twice":                 {names: []string{"web-2", "web-2"}, err: "member web-2 is named twice"},

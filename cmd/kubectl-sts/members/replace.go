@@ -73,7 +73,8 @@ func (r *replacement) run(ctx context.Context) error {
 	}
 	switch err := r.ask(ctx, set.UID, r.dryRun); {
 	case err != nil && lost > 0 && r.dryRun == cmdutil.DryRunNone:
-		return fmt.Errorf("the claims are being deleted, and the members were not replaced, so that they run on claims that go with their pods; try again with --force: %w", err)
+		return fmt.Errorf(
+			"the claims are being deleted, and the members were not replaced, so that they run on claims that go with their pods; try again with --force: %w", err)
 	case err != nil:
 		return err
 	}
@@ -93,7 +94,8 @@ func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.Dry
 		return nil
 	}
 	options := metav1.CreateOptions{FieldManager: "kubectl-sts", DryRun: target.DryRun(dryRun)}
-	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Ordinals: Each(r.ordinals), Force: r.force, LostNode: r.lostNode}
+	request := &v1.StatefulSetReplacement{
+		ObjectMeta: metav1.ObjectMeta{Name: r.set, UID: set}, Ordinals: Each(r.ordinals), Force: r.force, LostNode: r.lostNode}
 	_, err := r.sets.AppsV1().StatefulSets(r.namespace).Replace(ctx, r.set, request, options)
 	return err
 }

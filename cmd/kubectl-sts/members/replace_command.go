@@ -33,8 +33,10 @@ func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGett
 	r := &replacement{out: streams.Out}
 	command.Use = "replace (-f FILENAME | MEMBER...)"
 	command.Long += "\n\nWith names of members, such as web-2, their pods are removed one after the other, no more at a time than may be unavailable, and they return with their claims. --force then asks for it although other members are unavailable."
-	command.Flags().BoolVar(&r.newClaims, "new-claims", false, "Delete the claims of the members first, with your own rights, so that they return with new, empty ones. The data is lost.")
-	command.Flags().StringVar(&r.lostNode, "lost-node", "", "The node that the pods of the members are on, which is off for good: they are removed at once, with your own rights. Refused unless there is no such node any more, or it is NotReady and tainted node.kubernetes.io/out-of-service.")
+	command.Flags().BoolVar(&r.newClaims, "new-claims", false,
+		"Delete the claims of the members first, with your own rights, so that they return with new, empty ones. The data is lost.")
+	command.Flags().StringVar(&r.lostNode, "lost-node", "",
+		"The node that the pods of the members are on, which is off for good: they are removed at once, with your own rights. Refused unless there is no such node any more, or it is NotReady and tainted node.kubernetes.io/out-of-service.")
 	command.Flags().BoolVar(&r.yes, "yes", false, "With --new-claims, do not ask.")
 	stock := command.Run
 	command.Run = func(cmd *cobra.Command, args []string) {

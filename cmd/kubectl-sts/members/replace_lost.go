@@ -62,7 +62,8 @@ func (r *replacement) removeLost(ctx context.Context, pods map[string]*corev1.Po
 // deleteLost deletes the pods that were seen, and no others of their names, at once.
 func (r *replacement) deleteLost(ctx context.Context, pods map[string]*corev1.Pod, dryRun cmdutil.DryRunStrategy) error {
 	for _, name := range r.names() {
-		options := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(pods[name].UID)), DryRun: target.DryRun(dryRun)}
+		options := metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(pods[name].UID)), DryRun: target.DryRun(dryRun)}
 		err := r.host.CoreV1().Pods(r.namespace).Delete(ctx, name, options)
 		// The host may have been faster, with the same evidence.
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -90,7 +91,8 @@ func (r *replacement) whyLost(ctx context.Context) (string, error) {
 	}
 	state := fmt.Sprintf("node %s is NotReady%s", r.lostNode, since)
 	if !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeOutOfService }) {
-		return "", fmt.Errorf("%s, and its pods may run all the same; if it is off for good: kubectl taint node %s %s=nodeshutdown:NoExecute", state, r.lostNode, corev1.TaintNodeOutOfService)
+		return "", fmt.Errorf("%s, and its pods may run all the same; if it is off for good: kubectl taint node %s %s=nodeshutdown:NoExecute",
+			state, r.lostNode, corev1.TaintNodeOutOfService)
 	}
 	return state + " and tainted " + corev1.TaintNodeOutOfService, nil
 }

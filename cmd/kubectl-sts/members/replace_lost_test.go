@@ -49,7 +49,8 @@ func (o *office) on(t *testing.T, name string, refusal error) {
 	o.host.PrependReactor("delete", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		deletion := action.(clienttesting.DeleteActionImpl)
 		options := deletion.DeleteOptions
-		o.writes = append(o.writes, strings.TrimSpace(fmt.Sprintf("delete %s %s within %ds %s", deletion.Name, *options.Preconditions.UID, *options.GracePeriodSeconds, strings.Join(options.DryRun, ""))))
+		o.writes = append(o.writes, strings.TrimSpace(fmt.Sprintf("delete %s %s within %ds %s", deletion.Name, *options.Preconditions.UID,
+			*options.GracePeriodSeconds, strings.Join(options.DryRun, ""))))
 		return true, nil, refusal
 	})
 }
@@ -76,29 +77,40 @@ func TestReplacingMembersOfALostNode(t *testing.T) {
 		err     string
 	}{
 		"of which somebody says that it is off": {node: off, writes: []string{tried, asked, removed}, out: outOfOrder},
-		"that says itself that it is not ready": {node: machine(corev1.ConditionFalse, corev1.TaintNodeOutOfService), writes: []string{tried, asked, removed}, out: outOfOrder},
+		"that says itself that it is not ready": {
+			node: machine(corev1.ConditionFalse, corev1.TaintNodeOutOfService), writes: []string{tried, asked, removed}, out: outOfOrder},
 		"that the cluster does not have any more": {writes: []string{tried, asked, removed},
 			out: "web-2 to be replaced\npod web-2 is removed although its node cannot confirm that it has ended: there is no node node-b any more"},
-		"that is silent":               {node: machine(corev1.ConditionUnknown, corev1.TaintNodeUnreachable), err: silent},
-		"that is ready":                {node: machine(corev1.ConditionTrue), err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
-		"that is ready, and tainted":   {node: machine(corev1.ConditionTrue, corev1.TaintNodeOutOfService), err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
-		"that the pod is not on":       {on: "node-a", node: off, err: "nothing was changed: pod web-2 is on node node-a, not on node-b"},
-		"whose pod waits for a node":   {on: "-", node: off, err: "nothing was changed: pod web-2 is on no node; replace it without --lost-node"},
-		"whose member has no pod":      {node: off, as: func(r *replacement) { r.ordinals = []int32{7} }, err: "nothing was changed: member web-7 has no pod that node node-b would have to give up"},
-		"without the right to do it":   {node: off, refusal: forbidden, writes: []string{tried}, err: `nothing was changed: deleting pod web-2: pods "web-2" is forbidden: you may not`},
-		"when the host was faster":     {node: off, refusal: apierrors.NewNotFound(corev1.Resource("pods"), "web-2"), writes: []string{tried, asked, removed}, out: outOfOrder},
-		"when another pod has come":    {node: off, refusal: apierrors.NewConflict(corev1.Resource("pods"), "web-2", errors.New("the UID is another")), writes: []string{tried, asked, removed}, out: outOfOrder},
-		"that comes back in that time": {node: off, then: machine(corev1.ConditionTrue), writes: []string{tried, asked}, out: "web-2 to be replaced", err: "the members are replaced when node node-b confirms that their pods have ended, and not before: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+		"that is silent": {node: machine(corev1.ConditionUnknown, corev1.TaintNodeUnreachable), err: silent},
+		"that is ready": {node: machine(corev1.ConditionTrue),
+			err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+		"that is ready, and tainted": {node: machine(corev1.ConditionTrue, corev1.TaintNodeOutOfService),
+			err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+		"that the pod is not on":     {on: "node-a", node: off, err: "nothing was changed: pod web-2 is on node node-a, not on node-b"},
+		"whose pod waits for a node": {on: "-", node: off, err: "nothing was changed: pod web-2 is on no node; replace it without --lost-node"},
+		"whose member has no pod": {node: off, as: func(r *replacement) { r.ordinals = []int32{7} },
+			err: "nothing was changed: member web-7 has no pod that node node-b would have to give up"},
+		"without the right to do it": {node: off, refusal: forbidden, writes: []string{tried},
+			err: `nothing was changed: deleting pod web-2: pods "web-2" is forbidden: you may not`},
+		"when the host was faster": {
+			node: off, refusal: apierrors.NewNotFound(corev1.Resource("pods"), "web-2"), writes: []string{tried, asked, removed}, out: outOfOrder},
+		"when another pod has come": {node: off, refusal: apierrors.NewConflict(corev1.Resource("pods"), "web-2",
+			errors.New("the UID is another")), writes: []string{tried, asked, removed}, out: outOfOrder},
+		"that comes back in that time": {
+			node: off, then: machine(corev1.ConditionTrue), writes: []string{tried, asked}, out: "web-2 to be replaced",
+			err: "the members are replaced when node node-b confirms that their pods have ended, and not before: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
 		"with new claims": {node: off, as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			writes: []string{tried, asked + " in a dry run", "delete data-web-2 claim-2", asked, removed},
 			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost\n" + outOfOrder},
-		"with new claims, keeps those of a node that is silent": {node: machine(corev1.ConditionUnknown), as: func(r *replacement) { r.newClaims, r.yes = true, true }, err: silent},
+		"with new claims, keeps those of a node that is silent": {
+			node: machine(corev1.ConditionUnknown), as: func(r *replacement) { r.newClaims, r.yes = true, true }, err: silent},
 		"with new claims, keeps those of a pod that may not be deleted": {node: off, as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			refusal: forbidden, writes: []string{tried}, err: `nothing was changed: deleting pod web-2: pods "web-2" is forbidden: you may not`},
 		"in a dry run of the client": {node: off, as: func(r *replacement) { r.dryRun = cmdutil.DryRunClient },
 			out: strings.ReplaceAll(outOfOrder, "\n", " (dry run)\n") + " (dry run)"},
 		"in a dry run of the server": {node: off, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer },
-			writes: []string{tried, asked + " in a dry run", tried}, out: strings.ReplaceAll(outOfOrder, "\n", " (server dry run)\n") + " (server dry run)"},
+			writes: []string{tried, asked + " in a dry run", tried},
+			out:    strings.ReplaceAll(outOfOrder, "\n", " (server dry run)\n") + " (server dry run)"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +131,8 @@ func TestReplacingMembersOfALostNode(t *testing.T) {
 				}
 				return true, node, nil
 			})
-			r := &replacement{sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, lostNode: "node-b", patience: 20 * time.Second}
+			r := &replacement{sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, lostNode: "node-b",
+				patience: 20 * time.Second}
 			if test.as != nil {
 				test.as(r)
 			}

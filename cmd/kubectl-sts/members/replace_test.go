@@ -45,12 +45,16 @@ func newOffice(t *testing.T, change ...func(*corev1.PersistentVolumeClaim)) *off
 	t.Helper()
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-	set.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionFalse, Message: "web-2 is being replaced, as asked"}}
+	set.Status.Conditions = []v1.StatefulSetCondition{
+		{Type: v1.StatefulSetReady, Status: corev1.ConditionFalse, Message: "web-2 is being replaced, as asked"}}
 	var objects []runtime.Object
 	for ordinal := range 3 {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d", ordinal), UID: types.UID(fmt.Sprintf("pod-%d", ordinal))}}
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("data-web-%d", ordinal), UID: types.UID(fmt.Sprintf("claim-%d", ordinal))}}
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d", ordinal), UID: types.UID(fmt.Sprintf("pod-%d", ordinal))}}
+		pod.Status = corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: fmt.Sprintf("data-web-%d", ordinal), UID: types.UID(fmt.Sprintf("claim-%d", ordinal))}}
 		claim.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 		for _, f := range change {
 			f(claim)
@@ -60,7 +64,8 @@ func newOffice(t *testing.T, change ...func(*corev1.PersistentVolumeClaim)) *off
 	o := &office{host: hostfake.NewClientset(objects...), sets: fake.NewSimpleClientset()}
 	o.host.PrependReactor("delete", "persistentvolumeclaims", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		deletion := action.(clienttesting.DeleteActionImpl)
-		o.writes = append(o.writes, fmt.Sprintf("delete %s %s%s", deletion.Name, *deletion.DeleteOptions.Preconditions.UID, strings.Join(deletion.DeleteOptions.DryRun, "")))
+		o.writes = append(o.writes,
+			fmt.Sprintf("delete %s %s%s", deletion.Name, *deletion.DeleteOptions.Preconditions.UID, strings.Join(deletion.DeleteOptions.DryRun, "")))
 		return true, nil, nil
 	})
 	o.sets.PrependReactor("get", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -95,7 +100,8 @@ func (o *office) replace(action clienttesting.Action) (bool, runtime.Object, err
 	for _, r := range request.Ordinals {
 		if name := fmt.Sprintf("web-%d", r.First); !dry && !o.stuck {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "new"}}
-			pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+			pod.Status = corev1.PodStatus{
+				Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 			if err := o.host.Tracker().Update(corev1.SchemeGroupVersion.WithResource("pods"), pod, "shop"); err != nil {
 				return true, nil, err
 			}
@@ -118,21 +124,26 @@ func TestReplacing(t *testing.T) {
 		out     string // with the prefix of each line left out
 		err     string
 	}{
-		"asks the server":           {writes: []string{asked}, out: "web-2 to be replaced"},
-		"by force":                  {as: func(r *replacement) { r.force = true }, writes: []string{asked + " by force"}},
-		"two members":               {as: func(r *replacement) { r.ordinals = []int32{2, 0} }, writes: []string{asked + " 0"}, out: "web-2, web-0 to be replaced"},
-		"waits until they are back": {as: func(r *replacement) { r.wait = true }, writes: []string{asked}, out: "web-2 to be replaced\nweb-2 is back"},
+		"asks the server": {writes: []string{asked}, out: "web-2 to be replaced"},
+		"by force":        {as: func(r *replacement) { r.force = true }, writes: []string{asked + " by force"}},
+		"two members": {
+			as: func(r *replacement) { r.ordinals = []int32{2, 0} }, writes: []string{asked + " 0"}, out: "web-2, web-0 to be replaced"},
+		"waits until they are back": {
+			as: func(r *replacement) { r.wait = true }, writes: []string{asked}, out: "web-2 to be replaced\nweb-2 is back"},
 		"gives up in time": {as: func(r *replacement) { r.wait, r.patience = true, 200*time.Millisecond }, stuck: true, writes: []string{asked},
 			out: "web-2 to be replaced\nwaiting: web-2 is being replaced, as asked",
 			err: "after 200ms members web-2 were not back; the set goes on without this command. It waited: web-2 is being replaced, as asked"},
-		"changes nothing in a dry run of the client":    {as: func(r *replacement) { r.dryRun = cmdutil.DryRunClient }, out: "web-2 to be replaced (dry run)"},
-		"asks what would be in a dry run of the server": {as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{asked + " in a dry run"}, out: "web-2 to be replaced (server dry run)"},
-		"of a set that does not exist":                  {set: "db", err: `statefulsets.apps.statefulset.dev "db" not found`},
-		"says why the server refuses":                   {refusal: fmt.Errorf("web-0 is unavailable"), writes: []string{asked}, err: "web-0 is unavailable"},
+		"changes nothing in a dry run of the client": {
+			as: func(r *replacement) { r.dryRun = cmdutil.DryRunClient }, out: "web-2 to be replaced (dry run)"},
+		"asks what would be in a dry run of the server": {as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer },
+			writes: []string{asked + " in a dry run"}, out: "web-2 to be replaced (server dry run)"},
+		"of a set that does not exist": {set: "db", err: `statefulsets.apps.statefulset.dev "db" not found`},
+		"says why the server refuses":  {refusal: fmt.Errorf("web-0 is unavailable"), writes: []string{asked}, err: "web-0 is unavailable"},
 		"with new claims deletes those of before when it has asked": {as: func(r *replacement) { r.newClaims = true }, answer: true,
 			writes: []string{asked + " in a dry run", "delete data-web-2 claim-2", asked},
 			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] web-2 to be replaced"},
-		"with new claims changes nothing without an agreement": {as: func(r *replacement) { r.newClaims = true }, writes: []string{asked + " in a dry run"},
+		"with new claims changes nothing without an agreement": {
+			as: func(r *replacement) { r.newClaims = true }, writes: []string{asked + " in a dry run"},
 			out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] nothing was changed"},
 		"with new claims does not ask if told so": {as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			writes: []string{asked + " in a dry run", "delete data-web-2 claim-2", asked},
@@ -162,7 +173,8 @@ func TestReplacing(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t, test.change...)
 			o.refusal, o.from, o.stuck = test.refusal, test.from, test.stuck
-			r := &replacement{sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, patience: 20 * time.Second,
+			r := &replacement{
+				sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, patience: 20 * time.Second,
 				confirm: func(question string) (bool, error) { o.out.WriteString(question); return test.answer, nil }}
 			if test.set != "" {
 				r.set = test.set
@@ -177,7 +189,8 @@ func TestReplacing(t *testing.T) {
 			if !slices.Equal(o.writes, test.writes) {
 				t.Errorf("got writes\n%q\nwant\n%q", o.writes, test.writes)
 			}
-			if got := strings.TrimSpace(strings.ReplaceAll(o.out.String(), "statefulset.apps.statefulset.dev/"+r.set+": ", "")); test.out != "" && got != test.out {
+			if got := strings.TrimSpace(strings.ReplaceAll(o.out.String(), "statefulset.apps.statefulset.dev/"+r.set+": ", "")); test.out != "" &&
+				got != test.out {
 				t.Errorf("it said\n%s\nwant\n%s", got, test.out)
 			}
 		})
@@ -188,10 +201,12 @@ func TestAnInterruptedWaitSaysWhoIsNotBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := newOffice(t)
 	o.stuck = true
-	o.sets.PrependReactor("create", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) { cancel(); return false, nil, nil })
+	o.sets.PrependReactor("create", "statefulsets",
+		func(clienttesting.Action) (bool, runtime.Object, error) { cancel(); return false, nil, nil })
 	r := &replacement{sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, wait: true}
 	err := r.run(ctx)
-	if want := "when it was interrupted members web-2 were not back; the set goes on without this command"; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "when it was interrupted members web-2 were not back; the set goes on without this command"; err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }
@@ -207,12 +222,14 @@ func TestMembersByTheirNames(t *testing.T) {
 		ordinals []int32
 		err      string
 	}{
-		"one":                       {args: []string{"web-2"}, set: "web", ordinals: []int32{2}},
-		"several":                   {args: []string{"web-2", "pod/web-0", "pods/web-10"}, set: "web", ordinals: []int32{2, 0, 10}},
-		"one of a set with a dash":  {args: []string{"my-db-1"}, set: "my-db", ordinals: []int32{1}},
-		"of two sets":               {args: []string{"web-2", "db-0"}, err: "db-0 is a member of set db, and the others of set web; name members of one set"},
-		"one twice":                 {args: []string{"web-2", "pod/web-2"}, err: "member web-2 is named twice"},
-		"a set":                     {args: []string{"statefulset/web"}, err: `"statefulset/web" is no member of a set; members are named like web-2`},
+		"one":                      {args: []string{"web-2"}, set: "web", ordinals: []int32{2}},
+		"several":                  {args: []string{"web-2", "pod/web-0", "pods/web-10"}, set: "web", ordinals: []int32{2, 0, 10}},
+		"one of a set with a dash": {args: []string{"my-db-1"}, set: "my-db", ordinals: []int32{1}},
+		"of two sets": {
+			args: []string{"web-2", "db-0"}, err: "db-0 is a member of set db, and the others of set web; name members of one set"},
+		"one twice": {args: []string{"web-2", "pod/web-2"}, err: "member web-2 is named twice"},
+		"a set": {
+			args: []string{"statefulset/web"}, err: `"statefulset/web" is no member of a set; members are named like web-2`},
 		"more than may be replaced": {args: many, err: "33 members are named, and at most 32 are replaced at a time"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -29,7 +29,8 @@ func WithRemoval(command *cobra.Command, getter genericclioptions.RESTClientGett
 	var names []string
 	command.Use = "scale (--replicas=COUNT | --remove=MEMBER) (-f FILENAME | TYPE NAME)"
 	command.Example += "\n\n  # Remove member web-2, whatever its ordinal, and no other\n  kubectl sts scale statefulset/web --remove=web-2"
-	command.Flags().StringSliceVar(&names, "remove", nil, "Members to remove, such as web-2. Their ordinals are reserved, so that no member gets them, and replicas is lowered by as many in the same write.")
+	command.Flags().StringSliceVar(&names, "remove", nil,
+		"Members to remove, such as web-2. Their ordinals are reserved, so that no member gets them, and replicas is lowered by as many in the same write.")
 	scale, before := command.Run, command.PreRun
 	command.PreRun = func(cmd *cobra.Command, args []string) {
 		if before != nil {
@@ -74,7 +75,8 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left, target.DryRunSuffix(dryRun))
+	fmt.Fprintf(streams.Out, "statefulset.%s/%s: %s removed, %d replicas left%s\n", v1.GroupName, name, strings.Join(names, ", "), left,
+		target.DryRunSuffix(dryRun))
 	return nil
 }
 

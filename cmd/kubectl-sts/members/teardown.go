@@ -79,7 +79,8 @@ func refusal(set *v1.StatefulSet) error {
 		return errors.New(v1.ExplainProtection(set))
 	}
 	if why, held := v1.Held(set); held {
-		return fmt.Errorf("set %s/%s is held (%q), so that none of its members would go: remove annotation %s first", set.Namespace, set.Name, why, v1.HoldAnnotation)
+		return fmt.Errorf("set %s/%s is held (%q), so that none of its members would go: remove annotation %s first", set.Namespace, set.Name,
+			why, v1.HoldAnnotation)
 	}
 	if set.DeletionTimestamp != nil {
 		return fmt.Errorf("set %s/%s is being deleted already, with its members or without", set.Namespace, set.Name)
@@ -166,7 +167,8 @@ func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.Statefu
 
 // delete deletes the set of that UID, if it is in that version.
 func (t *teardown) delete(ctx context.Context, set *v1.StatefulSet, version *string) error {
-	options := metav1.DeleteOptions{PropagationPolicy: &t.propagation, Preconditions: &metav1.Preconditions{UID: &set.UID, ResourceVersion: version}, DryRun: target.DryRun(t.dryRun)}
+	options := metav1.DeleteOptions{PropagationPolicy: &t.propagation,
+		Preconditions: &metav1.Preconditions{UID: &set.UID, ResourceVersion: version}, DryRun: target.DryRun(t.dryRun)}
 	return t.sets.AppsV1().StatefulSets(t.namespace).Delete(ctx, set.Name, options)
 }
 

@@ -49,7 +49,8 @@ func TestWhatBecomesOfClaims(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			set := set.DeepCopy()
 			if test.scaled != "" {
-				set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: test.scaled, WhenDeleted: test.deleted}
+				set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+					WhenScaled: test.scaled, WhenDeleted: test.deleted}
 			}
 			if got := fatesOf(set, []string{"web-1", "web-0"}, claims).texts(); !slices.Equal(got, test.want) {
 				t.Errorf("got\n%q\nwant\n%q", got, test.want)

@@ -33,7 +33,8 @@ const orderedFlag = "ordered"
 func WithOrder(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	var ordered bool
 	command.Use = "delete ([-f FILENAME] | [-k DIRECTORY] | TYPE [(NAME | -l label | --all)] | --ordered NAME...)"
-	command.Flags().BoolVar(&ordered, orderedFlag, false, "Scale sets to 0, wait until their members are gone, and delete them then. Claims follow whenScaled of their set; they are named first. Without --timeout it waits without end.")
+	command.Flags().BoolVar(&ordered, orderedFlag, false,
+		"Scale sets to 0, wait until their members are gone, and delete them then. Claims follow whenScaled of their set; they are named first. Without --timeout it waits without end.")
 	stock := command.Run
 	command.Run = func(cmd *cobra.Command, args []string) {
 		if !ordered {
@@ -47,7 +48,8 @@ func WithOrder(command *cobra.Command, getter genericclioptions.RESTClientGetter
 	return command
 }
 
-func tearDown(ctx context.Context, cmd *cobra.Command, args []string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) error {
+func tearDown(ctx context.Context, cmd *cobra.Command, args []string, getter genericclioptions.RESTClientGetter,
+	streams genericiooptions.IOStreams) error {
 	t := &teardown{out: streams.Out}
 	names, err := t.complete(cmd, args)
 	if err != nil {
@@ -104,7 +106,8 @@ func refuseFlags(cmd *cobra.Command) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s cannot be combined with --ordered, which takes names of sets, gives members the time that they need, and waits", strings.Join(refused, " and "))
+	return fmt.Errorf("%s cannot be combined with --ordered, which takes names of sets, gives members the time that they need, and waits",
+		strings.Join(refused, " and "))
 }
 
 // setNames are those of the sets that the arguments of "delete" name.

@@ -20,16 +20,20 @@ func TestTheCommandLineOfATeardown(t *testing.T) {
 		want []string
 		err  string
 	}{
-		"names":                        {args: []string{"web", "db", "web"}, want: []string{"web", "db"}},
-		"a type and names":             {args: []string{"statefulset", "web", "sset"}, want: []string{"web", "sset"}},
-		"types with names":             {args: []string{"sts/web", "statefulsets.apps.statefulset.dev/db"}, want: []string{"web", "db"}},
-		"a name that could be a type":  {args: []string{"sts"}, want: []string{"sts"}},
-		"flags that it follows":        {args: []string{"web", "--timeout=1m", "--dry-run=server", "--ignore-not-found", "--cascade=foreground"}, want: []string{"web"}},
-		"no name":                      {err: "--ordered needs the names of sets, as in: kubectl sts delete --ordered web"},
-		"half a name":                  {args: []string{"sts/"}, err: `"sts/" names no set`},
-		"another type":                 {args: []string{"pod/web-0"}, err: `--ordered is for statefulsets of apps.statefulset.dev, and "pod" is no name of these`},
-		"the built-in type":            {args: []string{"statefulsets.apps/web"}, err: `--ordered is for statefulsets of apps.statefulset.dev, and "statefulsets.apps" is no name of these`},
-		"pods that are to stay":        {args: []string{"web", "--cascade=orphan"}, err: `--cascade is "orphan", must be background or foreground with --ordered, which removes the members`},
+		"names":                       {args: []string{"web", "db", "web"}, want: []string{"web", "db"}},
+		"a type and names":            {args: []string{"statefulset", "web", "sset"}, want: []string{"web", "sset"}},
+		"types with names":            {args: []string{"sts/web", "statefulsets.apps.statefulset.dev/db"}, want: []string{"web", "db"}},
+		"a name that could be a type": {args: []string{"sts"}, want: []string{"sts"}},
+		"flags that it follows": {
+			args: []string{"web", "--timeout=1m", "--dry-run=server", "--ignore-not-found", "--cascade=foreground"}, want: []string{"web"}},
+		"no name":     {err: "--ordered needs the names of sets, as in: kubectl sts delete --ordered web"},
+		"half a name": {args: []string{"sts/"}, err: `"sts/" names no set`},
+		"another type": {
+			args: []string{"pod/web-0"}, err: `--ordered is for statefulsets of apps.statefulset.dev, and "pod" is no name of these`},
+		"the built-in type": {args: []string{"statefulsets.apps/web"},
+			err: `--ordered is for statefulsets of apps.statefulset.dev, and "statefulsets.apps" is no name of these`},
+		"pods that are to stay": {args: []string{"web", "--cascade=orphan"},
+			err: `--cascade is "orphan", must be background or foreground with --ordered, which removes the members`},
 		"less time than members need":  {args: []string{"web", "--force", "--grace-period=0"}, err: refusedWith("--force and --grace-period")},
 		"a file":                       {args: []string{"-f", "web.yaml"}, err: refusedWith("--filename")},
 		"all sets":                     {args: []string{"sts", "--all"}, err: refusedWith("--all")},
@@ -40,7 +44,8 @@ func TestTheCommandLineOfATeardown(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			flags := genericclioptions.NewConfigFlags(false)
-			command := WithOrder(delete.NewCmdDelete(cmdutil.NewFactory(flags), genericiooptions.NewTestIOStreamsDiscard()), flags, genericiooptions.NewTestIOStreamsDiscard())
+			command := WithOrder(delete.NewCmdDelete(cmdutil.NewFactory(flags), genericiooptions.NewTestIOStreamsDiscard()), flags,
+				genericiooptions.NewTestIOStreamsDiscard())
 			if err := command.ParseFlags(append(test.args, "--ordered")); err != nil {
 				t.Fatalf("reading the flags: %v", err)
 			}
@@ -58,15 +63,18 @@ func refusedWith(flags string) string {
 
 func TestFlagsOfATeardownAreFollowed(t *testing.T) {
 	flags := genericclioptions.NewConfigFlags(false)
-	command := WithOrder(delete.NewCmdDelete(cmdutil.NewFactory(flags), genericiooptions.NewTestIOStreamsDiscard()), flags, genericiooptions.NewTestIOStreamsDiscard())
-	if err := command.ParseFlags([]string{"--ordered", "--timeout=1m", "--dry-run=server", "--ignore-not-found", "--cascade=foreground"}); err != nil {
+	command := WithOrder(delete.NewCmdDelete(cmdutil.NewFactory(flags), genericiooptions.NewTestIOStreamsDiscard()), flags,
+		genericiooptions.NewTestIOStreamsDiscard())
+	if err := command.ParseFlags(
+		[]string{"--ordered", "--timeout=1m", "--dry-run=server", "--ignore-not-found", "--cascade=foreground"}); err != nil {
 		t.Fatalf("reading the flags: %v", err)
 	}
 	got := &teardown{}
 	if _, err := got.complete(command, []string{"web"}); err != nil {
 		t.Fatalf("got error %v, want none", err)
 	}
-	if got.patience.String() != "1m0s" || got.dryRun != cmdutil.DryRunServer || !got.ignoreMissing || got.propagation != metav1.DeletePropagationForeground {
+	if got.patience.String() != "1m0s" || got.dryRun != cmdutil.DryRunServer || !got.ignoreMissing ||
+		got.propagation != metav1.DeletePropagationForeground {
 		t.Errorf("got %+v, want a minute, a dry run of the server, missing sets ignored and foreground", got)
 	}
 }

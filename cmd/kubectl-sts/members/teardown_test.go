@@ -53,7 +53,8 @@ func open(t *testing.T, change ...func(*v1.StatefulSet)) *shop {
 	}
 	stray := podOf(set, 5)
 	stray.OwnerReferences = nil
-	s := &shop{set: set, sets: fake.NewSimpleClientset(), objects: metadatafake.NewSimpleMetadataClient(scheme, podOf(set, 0), podOf(set, 1), stray)}
+	s := &shop{set: set, sets: fake.NewSimpleClientset(),
+		objects: metadatafake.NewSimpleMetadataClient(scheme, podOf(set, 0), podOf(set, 1), stray)}
 	s.sets.PrependReactor("*", "statefulsets", s.serve)
 	return s
 }
@@ -127,7 +128,8 @@ func (s *shop) control() {
 func podKind() schema.GroupVersionResource { return corev1.SchemeGroupVersion.WithResource("pods") }
 
 func (s *shop) end(ctx context.Context, change func(*teardown), names ...string) error {
-	t := &teardown{sets: s.sets, objects: s.objects, namespace: "shop", out: &s.out, propagation: metav1.DeletePropagationBackground, patience: 20 * time.Second}
+	t := &teardown{sets: s.sets, objects: s.objects, namespace: "shop", out: &s.out, propagation: metav1.DeletePropagationBackground,
+		patience: 20 * time.Second}
 	if change != nil {
 		change(t)
 	}
@@ -159,7 +161,8 @@ func TestTearingASetDown(t *testing.T) {
 	}{
 		"removes the members and then the set": {
 			writes: []string{scaling, deleting + " 9"},
-			out:    "2 members: web-1, web-0\nscaled to 0\nweb-1 gone, 1 left\nweb-0 gone, 0 left\n" + `statefulset.apps.statefulset.dev "web" deleted from shop namespace`,
+			out: "2 members: web-1, web-0\nscaled to 0\nweb-1 gone, 1 left\nweb-0 gone, 0 left\n" +
+				`statefulset.apps.statefulset.dev "web" deleted from shop namespace`,
 		},
 		"foreground, deletes what else belongs to the set first": {
 			as:     func(_ *shop, t *teardown) { t.propagation = metav1.DeletePropagationForeground },
@@ -176,7 +179,8 @@ func TestTearingASetDown(t *testing.T) {
 		"asks in a dry run of the server for both": {
 			as:     func(_ *shop, t *teardown) { t.dryRun = cmdutil.DryRunServer },
 			writes: []string{scaling + "All", "delete web-uid BackgroundAll"},
-			out:    "2 members: web-1, web-0\nscaled to 0 (server dry run)\n" + `statefulset.apps.statefulset.dev "web" deleted from shop namespace (server dry run)`,
+			out: "2 members: web-1, web-0\nscaled to 0 (server dry run)\n" +
+				`statefulset.apps.statefulset.dev "web" deleted from shop namespace (server dry run)`,
 		},
 		"that is protected is refused": {
 			change: []func(*v1.StatefulSet){protect},

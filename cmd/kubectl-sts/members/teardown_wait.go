@@ -135,7 +135,8 @@ func (d *departure) late(interrupted bool) error {
 	if d.deleted {
 		state = "its deletion has begun"
 	}
-	text := fmt.Sprintf("%s set %s/%s had %d members%s; %s; run this again to go on", after, d.scaled.Namespace, d.scaled.Name, len(d.left), listed(d.left), state)
+	text := fmt.Sprintf("%s set %s/%s had %d members%s; %s; run this again to go on", after, d.scaled.Namespace, d.scaled.Name, len(d.left),
+		listed(d.left), state)
 	if d.waits != "" {
 		text += ". It waited: " + d.waits
 	}
@@ -144,6 +145,7 @@ func (d *departure) late(interrupted bool) error {
 
 // passing reports whether an error says only that a server is in trouble.
 func passing(err error) bool {
-	return err != nil && (apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err))
+	return err != nil &&
+		(apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+			apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err))
 }

@@ -39,7 +39,8 @@ func (c cluster) act(ctx context.Context, next step, s situation) error {
 	case keepClaims:
 		return c.setRetention(ctx, s.theirs, appsv1.RetainPersistentVolumeClaimRetentionPolicyType)
 	case restoreClaims:
-		return c.setRetention(ctx, s.theirs, appsv1.PersistentVolumeClaimRetentionPolicyType(s.ours.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted))
+		return c.setRetention(ctx, s.theirs,
+			appsv1.PersistentVolumeClaimRetentionPolicyType(s.ours.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted))
 	case releaseClaims:
 		return c.releaseClaims(ctx, s)
 	case letRevisionsGo:
@@ -83,7 +84,8 @@ type changedError struct {
 }
 
 func (e *changedError) Error() string {
-	return fmt.Sprintf("%s makes another set of the same spec, so that pods would be restarted; it differs in %s: the two servers fill in different defaults, or a webhook changes the set", e.server, strings.Join(e.fields, ", "))
+	return fmt.Sprintf(
+		"%s makes another set of the same spec, so that pods would be restarted; it differs in %s: the two servers fill in different defaults, or a webhook changes the set", e.server, strings.Join(e.fields, ", "))
 }
 
 // createTheirs asks once more whom an update has reached: it has gone on until the hold.
@@ -104,19 +106,22 @@ func (c cluster) createTheirs(ctx context.Context, s situation, options metav1.C
 
 func (c cluster) copyStatusToOurs(ctx context.Context, s situation) error {
 	from, to := s.theirs.Status, s.ours.DeepCopy()
-	to.Status.CurrentRevision, to.Status.UpdateRevision, to.Status.CollisionCount = from.CurrentRevision, from.UpdateRevision, from.CollisionCount
+	to.Status.CurrentRevision, to.Status.UpdateRevision, to.Status.CollisionCount = from.CurrentRevision, from.UpdateRevision,
+		from.CollisionCount
 	_, err := c.sets.AppsV1().StatefulSets(to.Namespace).UpdateStatus(ctx, to, metav1.UpdateOptions{})
 	return err
 }
 
 func (c cluster) copyStatusToTheirs(ctx context.Context, s situation) error {
 	from, to := s.ours.Status, s.theirs.DeepCopy()
-	to.Status.CurrentRevision, to.Status.UpdateRevision, to.Status.CollisionCount = from.CurrentRevision, from.UpdateRevision, from.CollisionCount
+	to.Status.CurrentRevision, to.Status.UpdateRevision, to.Status.CollisionCount = from.CurrentRevision, from.UpdateRevision,
+		from.CollisionCount
 	_, err := c.host.AppsV1().StatefulSets(to.Namespace).UpdateStatus(ctx, to, metav1.UpdateOptions{})
 	return err
 }
 
-func (c cluster) setRetention(ctx context.Context, set *appsv1.StatefulSet, whenDeleted appsv1.PersistentVolumeClaimRetentionPolicyType) error {
+func (c cluster) setRetention(ctx context.Context, set *appsv1.StatefulSet,
+	whenDeleted appsv1.PersistentVolumeClaimRetentionPolicyType) error {
 	patch := boundPatch(set, nil)
 	patch["spec"] = map[string]any{"persistentVolumeClaimRetentionPolicy": map[string]any{"whenDeleted": whenDeleted}}
 	data, err := json.Marshal(patch)
@@ -154,7 +159,8 @@ func (c cluster) releaseClaims(ctx context.Context, s situation) error {
 		if err != nil {
 			return fmt.Errorf("encoding a patch: %w", err)
 		}
-		if _, err := c.host.CoreV1().PersistentVolumeClaims(claim.Namespace).Patch(ctx, claim.Name, types.MergePatchType, data, metav1.PatchOptions{}); err != nil {
+		if _, err := c.host.CoreV1().PersistentVolumeClaims(claim.Namespace).Patch(ctx, claim.Name, types.MergePatchType, data,
+			metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("letting claim %s go: %w", claim.Name, err)
 		}
 	}
@@ -171,7 +177,8 @@ func (c cluster) letRevisionsGo(ctx context.Context, s situation) error {
 		if err != nil {
 			return fmt.Errorf("encoding a patch: %w", err)
 		}
-		if _, err := c.host.AppsV1().ControllerRevisions(revision.Namespace).Patch(ctx, revision.Name, types.MergePatchType, data, metav1.PatchOptions{}); err != nil {
+		if _, err := c.host.AppsV1().ControllerRevisions(revision.Namespace).Patch(ctx, revision.Name, types.MergePatchType, data,
+			metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("letting revision %s go: %w", revision.Name, err)
 		}
 	}

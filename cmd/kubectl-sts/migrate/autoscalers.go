@@ -18,7 +18,8 @@ import (
 
 // followers says what points at the set under its old kind and has to be changed by
 // hand, and what keeps working. What cannot be looked at is said, too.
-func (c cluster) followers(ctx context.Context, key types.NamespacedName, from, to schema.GroupVersion, members map[string]string) []string {
+func (c cluster) followers(ctx context.Context, key types.NamespacedName, from, to schema.GroupVersion,
+	members map[string]string) []string {
 	notes := c.horizontal(ctx, key, from, to)
 	notes = append(notes, c.vertical(ctx, key, from, to)...)
 	return append(notes, c.budgets(ctx, key, members)...)
@@ -52,8 +53,9 @@ func (c cluster) vertical(ctx context.Context, key types.NamespacedName, from, t
 	for i := range autoscalers.Items {
 		target, _, _ := unstructured.NestedStringMap(autoscalers.Items[i].Object, "spec", "targetRef")
 		if pointsAt(target["apiVersion"], target["kind"], target["name"], key.Name, from) {
-			notes = append(notes, fmt.Sprintf("to change: VerticalPodAutoscaler %s looks after the %s set; after the move, set spec.targetRef.apiVersion to %s",
-				autoscalers.Items[i].GetName(), from, to))
+			notes = append(notes,
+				fmt.Sprintf("to change: VerticalPodAutoscaler %s looks after the %s set; after the move, set spec.targetRef.apiVersion to %s",
+					autoscalers.Items[i].GetName(), from, to))
 		}
 	}
 	return notes

@@ -28,16 +28,19 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return nil
 	}
 	if owner := metav1.GetControllerOfNoCopy(leaver); owner != nil {
-		return fmt.Errorf("the set belongs to %s %s %s, which would recreate it; move that, or end its ownership first", owner.APIVersion, owner.Kind, owner.Name)
+		return fmt.Errorf("the set belongs to %s %s %s, which would recreate it; move that, or end its ownership first", owner.APIVersion,
+			owner.Kind, owner.Name)
 	}
 	if others := ownFinalizers(leaver); len(others) > 0 {
 		return fmt.Errorf("the set has finalizers (%s), so that it would not go away; remove them first", strings.Join(others, ", "))
 	}
 	if tools := deployers(leaver); len(tools) > 0 && !m.allowManaged {
-		return fmt.Errorf("the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
+		return fmt.Errorf(
+			"the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods), refuseRendered(s.ours, s.revisions, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods),
+			refuseRendered(s.ours, s.revisions, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
 		if err := cmp.Or(refusals...); err != nil {
 			return err
 		}
@@ -86,7 +89,8 @@ func refuseHoles(set *v1.StatefulSet) error {
 	if !wanted || hole > highest {
 		return nil
 	}
-	return fmt.Errorf("ordinal %d is reserved: apps/v1 would create %s and remove %s; scale the set or move its members first, so that no ordinal below the highest is reserved",
+	return fmt.Errorf(
+		"ordinal %d is reserved: apps/v1 would create %s and remove %s; scale the set or move its members first, so that no ordinal below the highest is reserved",
 		hole, identity.PodName(set.Name, hole), identity.PodName(set.Name, highest))
 }
 
@@ -105,7 +109,8 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 			one := set.DeepCopy()
 			one.Spec.VolumeClaimTemplates = set.Spec.VolumeClaimTemplates[j : j+1]
 			if !identity.MountsClaims(one, ordinal, &pods[i]) {
-				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name, identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
+				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name,
+					identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
 		}
 	}
@@ -120,7 +125,8 @@ func refuseRequested(set *v1.StatefulSet, pods []corev1.Pod) error {
 	}
 	for i := range pods {
 		if _, asked := pods[i].Annotations[v1.DisruptionAnnotation]; asked && metav1.IsControlledBy(&pods[i], set) {
-			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done", pods[i].Name)
+			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done",
+				pods[i].Name)
 		}
 	}
 	return nil
@@ -146,7 +152,8 @@ func refuseRestarting(set *v1.StatefulSet, pods []corev1.Pod) error {
 // isOutOfService reports whether the readiness of a pod depends on a condition that nobody would set
 // any more.
 func isOutOfService(pod *corev1.Pod) bool {
-	gated := slices.ContainsFunc(pod.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
+	gated := slices.ContainsFunc(pod.Spec.ReadinessGates,
+		func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
 	return gated && !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == v1.PodInService && c.Status == corev1.ConditionTrue
 	})
@@ -166,7 +173,8 @@ func refuseOverridden(set *v1.StatefulSet, pods []corev1.Pod) error {
 			continue
 		}
 		if override := overrides.Of(ordinal); override != nil && made == overrides.Hash(ordinal) {
-			return fmt.Errorf("%s differs by override %s; remove that from spec.overrides, and wait until the set has recreated the member", pods[i].Name, override.Name)
+			return fmt.Errorf("%s differs by override %s; remove that from spec.overrides, and wait until the set has recreated the member",
+				pods[i].Name, override.Name)
 		}
 		return fmt.Errorf("%s differs by an earlier override; wait until the set has recreated it, or delete it", pods[i].Name)
 	}
@@ -179,7 +187,8 @@ func refuseExtraFields(stored []byte) error {
 		return err
 	}
 	if len(extra) > 0 {
-		return fmt.Errorf("apps/v1 does not have these fields of the set: %s; remove them, or lose them with --drop-extra-fields", strings.Join(extra, ", "))
+		return fmt.Errorf("apps/v1 does not have these fields of the set: %s; remove them, or lose them with --drop-extra-fields",
+			strings.Join(extra, ", "))
 	}
 	return nil
 }

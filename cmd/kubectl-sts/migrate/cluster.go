@@ -128,7 +128,8 @@ func (c cluster) observeMembers(ctx context.Context, key types.NamespacedName, s
 }
 
 // observeClaims finds claims by their names, which are those of the templates.
-func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, templates []corev1.PersistentVolumeClaim, s *situation) error {
+func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, templates []corev1.PersistentVolumeClaim,
+	s *situation) error {
 	if len(templates) == 0 {
 		return nil
 	}

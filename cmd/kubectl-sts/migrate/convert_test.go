@@ -28,7 +28,8 @@ func TestMetadataThatGoesAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ours.UID != "" || ours.ResourceVersion != "" || ours.Generation != 0 || len(ours.ManagedFields) > 0 {
-		t.Errorf("UID %q, resourceVersion %q, generation %d, managed fields %v go along, want none", ours.UID, ours.ResourceVersion, ours.Generation, ours.ManagedFields)
+		t.Errorf("UID %q, resourceVersion %q, generation %d, managed fields %v go along, want none", ours.UID, ours.ResourceVersion,
+			ours.Generation, ours.ManagedFields)
 	}
 	if ours.Labels["app"] != "web" || ours.Annotations["note"] != "kept" {
 		t.Errorf("labels %v and annotations %v go along, want app=web and note=kept", ours.Labels, ours.Annotations)
@@ -96,18 +97,23 @@ func TestExtraFields(t *testing.T) {
 		change func(spec map[string]any)
 		want   []string
 	}{
-		"a plain set has none":        {func(map[string]any) {}, nil},
-		"one that this program knows": {func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
+		"a plain set has none": {func(map[string]any) {}, nil},
+		"one that this program knows": {
+			func(spec map[string]any) { spec["progressDeadlineSeconds"] = 60 }, []string{"spec.progressDeadlineSeconds"}},
 		"templates of objects": {func(spec map[string]any) {
-			spec["objectTemplates"] = []any{map[string]any{"name": "conf", "object": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "$(IDENTITY)-conf"}}}}
+			spec["objectTemplates"] = []any{map[string]any{"name": "conf",
+				"object": map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "$(IDENTITY)-conf"}}}}
 		}, []string{"spec.objectTemplates"}},
-		"one that only a newer server knows": {func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
-		"one inside of another":              {func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
+		"one that only a newer server knows": {
+			func(spec map[string]any) { spec["surprise"] = map[string]any{"a": 1} }, []string{"spec.surprise"}},
+		"one inside of another": {
+			func(spec map[string]any) { spec["updateStrategy"].(map[string]any)["surge"] = 1 }, []string{"spec.updateStrategy.surge"}},
 		"one in a block that apps/v1 would not have": {func(spec map[string]any) {
 			spec["updateStrategy"] = map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"replaceUnreadyAfterSeconds": 300}}
 		}, []string{"spec.updateStrategy.rollingUpdate"}},
 		"one in a block that apps/v1 has": {func(spec map[string]any) {
-			spec["updateStrategy"].(map[string]any)["rollingUpdate"].(map[string]any)["order"] = map[string]any{"direction": "Ascending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "leader"}}}}
+			spec["updateStrategy"].(map[string]any)["rollingUpdate"].(map[string]any)["order"] = map[string]any{
+				"direction": "Ascending", "last": []any{map[string]any{"matchLabels": map[string]any{"role": "leader"}}}}
 		}, []string{"spec.updateStrategy.rollingUpdate.order"}},
 		"a delay after which claims are deleted, which are retained then": {func(spec map[string]any) {
 			spec["persistentVolumeClaimRetentionPolicy"] = map[string]any{"whenDeleted": "Retain", "whenScaled": "Delete", "scaledAfterSeconds": 60}
@@ -137,13 +143,17 @@ func TestDeployersAreRecognized(t *testing.T) {
 		meta metav1.ObjectMeta
 		want string
 	}{
-		"nobody":                  {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
-		"kubectl apply":           {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}, ""},
-		"Argo CD by annotation":   {metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/tracking-id": "shop:apps/StatefulSet:a/web"}}, "Argo CD"},
-		"Argo CD by its writes":   {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "argocd-controller"}}}, "Argo CD"},
-		"Flux kustomization":      {metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop"}}, `Flux (kustomization "shop")`},
-		"Flux helm release":       {metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "shop"}, Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Flux (helm release "shop")`},
-		"Helm":                    {metav1.ObjectMeta{Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Helm (release "shop")`},
+		"nobody":        {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
+		"kubectl apply": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}, ""},
+		"Argo CD by annotation": {
+			metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/tracking-id": "shop:apps/StatefulSet:a/web"}}, "Argo CD"},
+		"Argo CD by its writes": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "argocd-controller"}}}, "Argo CD"},
+		"Flux kustomization": {
+			metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop"}}, `Flux (kustomization "shop")`},
+		"Flux helm release": {metav1.ObjectMeta{Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "shop"},
+			Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Flux (helm release "shop")`},
+		"Helm": {
+			metav1.ObjectMeta{Annotations: map[string]string{"meta.helm.sh/release-name": "shop"}}, `Helm (release "shop")`},
 		"Helm wrote status alone": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "helm", Subresource: "status"}}}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {

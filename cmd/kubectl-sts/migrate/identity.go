@@ -21,10 +21,12 @@ func refuseRendered(set *v1.StatefulSet, revisions []appsv1.ControllerRevision, 
 		return nil
 	}
 	if named := identity.OverridesOf(set).FirstName(); named != "" {
-		return fmt.Errorf("%s: apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name or metadata.labels['%s'], which $(...) names; remove spec.identity, and wait until the set has recreated its members", named, appsv1.PodIndexLabel)
+		return fmt.Errorf(
+			"%s: apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name or metadata.labels['%s'], which $(...) names; remove spec.identity, and wait until the set has recreated its members", named, appsv1.PodIndexLabel)
 	}
 	if set.Spec.Identity != nil {
-		return fmt.Errorf("members are made with spec.identity, which apps/v1 does not have: it would restart all of them; remove it, which is an update, and wait until the set has recreated them")
+		return fmt.Errorf(
+			"members are made with spec.identity, which apps/v1 does not have: it would restart all of them; remove it, which is an update, and wait until the set has recreated them")
 	}
 	rendered := map[string]bool{}
 	for i := range revisions {

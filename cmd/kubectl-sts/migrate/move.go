@@ -44,7 +44,8 @@ func (m move) follow(ctx context.Context, decide route) error {
 		}
 		m.say("done: %s", passed)
 		if rounds[passed]++; rounds[passed] > mostRounds {
-			return fmt.Errorf("had to %s %d times, because something else keeps changing the set; find out what, and run this again", passed, rounds[passed])
+			return fmt.Errorf("had to %s %d times, because something else keeps changing the set; find out what, and run this again", passed,
+				rounds[passed])
 		}
 	}
 }
@@ -126,5 +127,6 @@ func intervals() wait.DelayFunc {
 func passing(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
-		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err)
+		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) ||
+		utilnet.IsProbableEOF(err)
 }

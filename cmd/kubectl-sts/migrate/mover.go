@@ -193,7 +193,8 @@ func (m *mover) travel(ctx context.Context, j journey) error {
 	if len(unexplained) > 0 {
 		return fmt.Errorf("the move is complete, but %s", strings.Join(unexplained, "; "))
 	}
-	way.say("verified: %d pods and %d claims are the same as before, and none has restarted; the set is of %s", len(after.pods)-len(explained), len(after.claims), s.kind())
+	way.say("verified: %d pods and %d claims are the same as before, and none has restarted; the set is of %s", len(after.pods)-len(explained),
+		len(after.claims), s.kind())
 	if !m.undo {
 		m.advise(ctx, way, j)
 	}

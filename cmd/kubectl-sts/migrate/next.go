@@ -74,8 +74,9 @@ func forth(s situation) (step, error) {
 	case course == leaving:
 		return done, fmt.Errorf("a move back to apps/v1 is not complete; complete it with --back, or undo it with --undo")
 	case s.theirs != nil:
-		return done, fmt.Errorf("there is also a set of this name in %s, which no move has created; delete one of the two and leave its pods alone: kubectl delete %s %s --cascade=orphan",
-			v1.GroupName, ourResource, s.ours.Name)
+		return done,
+			fmt.Errorf("there is also a set of this name in %s, which no move has created; delete one of the two and leave its pods alone: kubectl delete %s %s --cascade=orphan",
+				v1.GroupName, ourResource, s.ours.Name)
 	case course == stopped:
 		return done, nil
 	default:
@@ -103,7 +104,8 @@ func begin(s situation) (step, error) {
 	case s.theirs == nil:
 		return done, errNoSet
 	case s.theirs.DeletionTimestamp != nil:
-		return done, fmt.Errorf("the apps/v1 set is being deleted (finalizers: %s); wait until it is gone", strings.Join(s.theirs.Finalizers, ", "))
+		return done,
+			fmt.Errorf("the apps/v1 set is being deleted (finalizers: %s); wait until it is gone", strings.Join(s.theirs.Finalizers, ", "))
 	default:
 		return createOurs, nil
 	}
@@ -157,9 +159,11 @@ func back(s situation) (step, error) {
 		return forth(s)
 	case course == stopped:
 		why, _ := v1.Held(s.ours)
-		return done, fmt.Errorf("somebody holds the set (%q); end the hold first: kubectl annotate %s %s %s-", why, ourResource, s.ours.Name, v1.HoldAnnotation)
+		return done, fmt.Errorf("somebody holds the set (%q); end the hold first: kubectl annotate %s %s %s-", why, ourResource, s.ours.Name,
+			v1.HoldAnnotation)
 	case course == settled && s.theirs != nil:
-		return done, fmt.Errorf("there is also a set of this name in apps/v1, which no move has created; delete one of the two and leave its pods alone: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
+		return done,
+			fmt.Errorf("there is also a set of this name in apps/v1, which no move has created; delete one of the two and leave its pods alone: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
 	case course == settled:
 		return beforeHold(s)
 	case s.theirs == nil:
@@ -203,13 +207,15 @@ func handOver(s situation) (step, error) {
 	case s.theirs.DeletionTimestamp != nil:
 		return done, fmt.Errorf("the apps/v1 set is being deleted; wait until it is gone, and try again")
 	case !sameSpec(s.theirs, s.ours):
-		return done, fmt.Errorf("the apps/v1 set of this name wants something else; delete it, leave its pods alone, and try again: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
+		return done,
+			fmt.Errorf("the apps/v1 set of this name wants something else; delete it, leave its pods alone, and try again: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
 	case s.ownedBy(s.ours.UID).revisions > 0:
 		return letRevisionsGo, nil
 	case free > 0 || status.ObservedGeneration != s.theirs.Generation || status.UpdateRevision == "":
 		return awaitRecognition, nil
 	case status.UpdateRevision != s.ours.Status.UpdateRevision:
-		return done, fmt.Errorf("the built-in controller takes the template for revision %s and not for %s: it would restart every member; undo the move with --undo", status.UpdateRevision, s.ours.Status.UpdateRevision)
+		return done,
+			fmt.Errorf("the built-in controller takes the template for revision %s and not for %s: it would restart every member; undo the move with --undo", status.UpdateRevision, s.ours.Status.UpdateRevision)
 	case !s.sameRevisions() && *s.theirs.Spec.Replicas > 0:
 		return copyStatusToTheirs, nil
 	case s.ownedBy(s.ours.UID).claims > 0:
@@ -226,7 +232,8 @@ func takenBack(s situation) (step, error) {
 	}
 	pods, revisions := s.free()
 	status := s.theirs.Status
-	if s.theirs.DeletionTimestamp == nil && (pods+revisions > 0 || status.ObservedGeneration != s.theirs.Generation || int(status.ReadyReplicas) < s.ready()) {
+	if s.theirs.DeletionTimestamp == nil &&
+		(pods+revisions > 0 || status.ObservedGeneration != s.theirs.Generation || int(status.ReadyReplicas) < s.ready()) {
 		return awaitTheirs, nil
 	}
 	return done, nil

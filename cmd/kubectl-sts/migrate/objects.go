@@ -22,6 +22,7 @@ func leftObjects(set *v1.StatefulSet) string {
 	for _, template := range templates {
 		names = append(names, template.Kind().Kind+" "+template.Pattern())
 	}
-	return fmt.Sprintf("stays: the objects of spec.objectTemplates (%s), with their labels and annotations; in apps/v1 nothing makes, changes or deletes them; a set %s of %s that describes them again takes them over",
+	return fmt.Sprintf(
+		"stays: the objects of spec.objectTemplates (%s), with their labels and annotations; in apps/v1 nothing makes, changes or deletes them; a set %s of %s that describes them again takes them over",
 		strings.Join(names, ", "), set.Name, v1.GroupName)
 }

@@ -30,7 +30,8 @@ func deployers(object metav1.Object) []string {
 	helmRelease := labels["helm.toolkit.fluxcd.io/name"]
 	add(helmRelease != "" || managedBy(object, "helm-controller"), "Flux (helm release %q)", helmRelease)
 	release := annotations["meta.helm.sh/release-name"]
-	add(helmRelease == "" && (release != "" || labels["app.kubernetes.io/managed-by"] == "Helm" || managedBy(object, "helm")), "Helm (release %q)", release)
+	add(helmRelease == "" && (release != "" || labels["app.kubernetes.io/managed-by"] == "Helm" || managedBy(object, "helm")),
+		"Helm (release %q)", release)
 	return found
 }
 

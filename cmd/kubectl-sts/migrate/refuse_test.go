@@ -47,7 +47,8 @@ func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 	set.Name, set.UID = "web", "ours"
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	before := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
-	set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
+	set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates,
+		corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
 	set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
 	after := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
 	for sentence, test := range map[string]struct {
@@ -94,7 +95,8 @@ func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
 	set := ourSet("")
 	set.Name, set.UID = "web", "ours"
 	plain := *identity.Pod(set, &set.Spec.Template, "web-1", 1)
-	set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+	set.Spec.Overrides = []v1.MemberOverride{
+		{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}}, NodeSelector: map[string]string{"disk": "nvme"}}}
 	big := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
 	earlier := *big.DeepCopy()
 	earlier.Annotations[v1.OverrideAnnotation] = "1-of-before"
@@ -123,7 +125,8 @@ func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
 	set.Name, set.UID = "web", "ours"
 	pod := *identity.Pod(set, &set.Spec.Template, "web-1", 0)
 	recorded := func(with *v1.MemberIdentity) []appsv1.ControllerRevision {
-		return []appsv1.ControllerRevision{{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}, Data: runtime.RawExtension{Raw: identity.RevisionData(identity.Source{Template: &set.Spec.Template, Identity: with})}}}
+		return []appsv1.ControllerRevision{{ObjectMeta: metav1.ObjectMeta{Name: "web-1"},
+			Data: runtime.RawExtension{Raw: identity.RevisionData(identity.Source{Template: &set.Spec.Template, Identity: with})}}}
 	}
 	for sentence, test := range map[string]struct {
 		identity  *v1.MemberIdentity
@@ -131,8 +134,10 @@ func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
 		revisions []appsv1.ControllerRevision
 		want      string
 	}{
-		"they are not, whatever the template says":  {nil, []string{"$(ORDINAL)"}, recorded(nil), ""},
-		"the template names a parameter":            {&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil, `spec.template.spec.containers[0].args[0]: Invalid value: "$(ORDINAL)": names $(ORDINAL): apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name`},
+		"they are not, whatever the template says": {nil, []string{"$(ORDINAL)"}, recorded(nil), ""},
+		"the template names a parameter": {
+			&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil,
+			`spec.template.spec.containers[0].args[0]: Invalid value: "$(ORDINAL)": names $(ORDINAL): apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name`},
 		"the template names what is no parameter":   {&v1.MemberIdentity{}, []string{"$(hostname)"}, nil, "members are made with spec.identity"},
 		"an update has yet to reach a member":       {nil, nil, recorded(&v1.MemberIdentity{}), "web-0 was made with an earlier spec.identity"},
 		"no member has a revision with an identity": {nil, nil, recorded(nil), ""},
@@ -158,7 +163,8 @@ func TestObjectsThatAMoveLeavesAreTold(t *testing.T) {
 		set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: name[12:],
 			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"}}`)}})
 	}
-	if got, want := leftObjects(set), "stays: the objects of spec.objectTemplates (ConfigMap $(IDENTITY)-conf, ConfigMap $(IDENTITY)-more), with their labels and annotations; "; !strings.HasPrefix(got, want) {
+	if got, want := leftObjects(set),
+		"stays: the objects of spec.objectTemplates (ConfigMap $(IDENTITY)-conf, ConfigMap $(IDENTITY)-more), with their labels and annotations; "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want it to begin with %q", got, want)
 	}
 }
@@ -168,8 +174,10 @@ func TestASetWhoseTemplateNamesWhatObjectsGiveIsNotMoved(t *testing.T) {
 	set.Name, set.UID, set.Spec.Identity = "web", "ours", &v1.MemberIdentity{}
 	object := func(text string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(text)} }
 	set.Spec.ObjectTemplates = []v1.ObjectTemplate{
-		{Name: "outside", Object: object(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-outside"}}`), Outputs: []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.spec.clusterIP"}}},
-		{Name: "token", Object: object(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}}`), Generate: []v1.GeneratedKey{{Key: "token", Bytes: 32}}},
+		{Name: "outside", Object: object(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"$(IDENTITY)-outside"}}`),
+			Outputs: []v1.ObjectOutput{{Name: "ADDRESS", Expression: "object.spec.clusterIP"}}},
+		{Name: "token", Object: object(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}}`),
+			Generate: []v1.GeneratedKey{{Key: "token", Bytes: 32}}},
 	}
 	secret := func(name string) *corev1.SecretKeySelector {
 		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "token"}
@@ -183,9 +191,11 @@ func TestASetWhoseTemplateNamesWhatObjectsGiveIsNotMoved(t *testing.T) {
 			want: `spec.template.spec.containers[0].args[1]: Invalid value: "--at=$(ADDRESS)": names $(ADDRESS): apps/v1 would take that for text`},
 		"an output in a variable": {container: corev1.Container{Env: []corev1.EnvVar{{Name: "AT", Value: "$(ADDRESS):80"}}},
 			want: `spec.template.spec.containers[0].env[0].value: Invalid value: "$(ADDRESS):80": names $(ADDRESS)`},
-		"the Secret of a member in a variable": {container: corev1.Container{Env: []corev1.EnvVar{{Name: "T", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: secret("$(IDENTITY)-token")}}}},
+		"the Secret of a member in a variable": {container: corev1.Container{
+			Env: []corev1.EnvVar{{Name: "T", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: secret("$(IDENTITY)-token")}}}},
 			want: `spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY)`},
-		"the Secret of a member in a volume": {volumes: []corev1.Volume{{Name: "t", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "$(IDENTITY)-token"}}}},
+		"the Secret of a member in a volume": {volumes: []corev1.Volume{
+			{Name: "t", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "$(IDENTITY)-token"}}}},
 			want: `spec.template.spec.volumes[0].secret.secretName: Invalid value: "$(IDENTITY)-token": names $(IDENTITY)`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -218,7 +228,8 @@ func TestASetInTheMiddleOfAnUpdateInPlaceIsNotMoved(t *testing.T) {
 		"another's is": {[]corev1.Pod{settled, foreign}, ""},
 		"all serve":    {[]corev1.Pod{in}, ""},
 		"one does not": {[]corev1.Pod{out}, "web-0 is out of service; wait until its containers have been restarted, or delete it"},
-		"one is":       {[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
+		"one is": {
+			[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if err := refuseRestarting(set, test.pods); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {

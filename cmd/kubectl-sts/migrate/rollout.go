@@ -22,7 +22,8 @@ func refuseRollout(set *v1.StatefulSet, pods []corev1.Pod) error {
 		return nil
 	}
 	if !isRecorded(set) {
-		return errors.New("the set holds its update back, and its status does not say yet whom that has reached; wait until the controller has seen the set")
+		return errors.New(
+			"the set holds its update back, and its status does not say yet whom that has reached; wait until the controller has seen the set")
 	}
 	if set.Status.CurrentRevision == set.Status.UpdateRevision {
 		return refuseUndone(set, pods)
@@ -32,7 +33,8 @@ func refuseRollout(set *v1.StatefulSet, pods []corev1.Pod) error {
 		return nil
 	}
 	if rollout.Aborted || rollout.Rollback {
-		return fmt.Errorf("the update to %s is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does", rollout.Revision)
+		return fmt.Errorf(
+			"the update to %s is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does", rollout.Revision)
 	}
 	if _, ok := partitionOf(set, rollout); ok {
 		return nil
@@ -70,7 +72,8 @@ func refuseUndone(set *v1.StatefulSet, pods []corev1.Pod) error {
 		}
 		rank, wanted := roster.Rank(ordinal)
 		if revision := pods[i].Labels[identity.RevisionLabel]; wanted && rank >= partition && revision != set.Status.UpdateRevision {
-			return fmt.Errorf("%s runs %s and the update is paused: apps/v1 would take it to %s; resume the update first", pods[i].Name, revision, set.Status.UpdateRevision)
+			return fmt.Errorf("%s runs %s and the update is paused: apps/v1 would take it to %s; resume the update first", pods[i].Name, revision,
+				set.Status.UpdateRevision)
 		}
 	}
 	return nil

@@ -57,11 +57,12 @@ func TestAnUpdateByStepsIsMoved(t *testing.T) {
 		partition int32
 		err       string
 	}{
-		"that has reached the highest members keeps them as a partition": {rollout: reaches(1, v1.OrdinalRange{First: 2, Last: new(int32(3))}), partition: 2},
-		"that has reached nobody is kept from all":                       {rollout: reaches(1), partition: 4},
-		"that is past its steps goes on":                                 {rollout: reaches(2, v1.OrdinalRange{First: 3})},
-		"that has no record yet is refused":                              {err: unseen},
-		"whose record is of a template before is refused":                {rollout: &v1.RolloutStatus{Revision: "web-a", Step: 1}, err: unseen},
+		"that has reached the highest members keeps them as a partition": {
+			rollout: reaches(1, v1.OrdinalRange{First: 2, Last: new(int32(3))}), partition: 2},
+		"that has reached nobody is kept from all":        {rollout: reaches(1), partition: 4},
+		"that is past its steps goes on":                  {rollout: reaches(2, v1.OrdinalRange{First: 3})},
+		"that has no record yet is refused":               {err: unseen},
+		"whose record is of a template before is refused": {rollout: &v1.RolloutStatus{Revision: "web-a", Step: 1}, err: unseen},
 		"that has reached one in the middle is refused": {rollout: reaches(1, v1.OrdinalRange{First: 1}),
 			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; promote or abort the update first"},
 		"that is rolled back is refused": {rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
@@ -88,7 +89,8 @@ func TestAPausedUpdateIsMoved(t *testing.T) {
 		"that had a partition is kept from those above it, too": {
 			rolling: v1.RollingUpdateStatefulSetStrategy{Partition: new(int32(1))}, rollout: reaches(1, v1.OrdinalRange{First: 3}), partition: 3},
 		"that is past its steps is kept from the others": {
-			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}}, rollout: reaches(2, v1.OrdinalRange{First: 3}), partition: 3},
+			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}},
+			rollout: reaches(2, v1.OrdinalRange{First: 3}), partition: 3},
 		"that has reached one in the middle is refused": {rollout: reaches(1, v1.OrdinalRange{First: 1}),
 			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; resume the update first"},
 		"that has no record yet is refused":   {err: unseen},

@@ -166,7 +166,8 @@ func (s *situation) heldIsSeen() bool {
 // inCharge reports whether our controller says that it looks after the set again.
 func (s *situation) inCharge() bool {
 	ready := s.ours.Status.Condition(v1.StatefulSetReady)
-	return ready.Type != "" && ready.Reason != v1.ReasonHeld && ready.Reason != v1.ReasonPending && s.ours.Status.ObservedGeneration == s.ours.Generation
+	return ready.Type != "" && ready.Reason != v1.ReasonHeld && ready.Reason != v1.ReasonPending &&
+		s.ours.Status.ObservedGeneration == s.ours.Generation
 }
 
 // sameRevisions reports whether both sets name the same revisions in their status.
@@ -222,7 +223,8 @@ func (s *situation) describe() string {
 	case s.theirs != nil && s.ours != nil:
 		return "in the middle of a move: " + text
 	case s.theirs != nil:
-		return fmt.Sprintf("of %s: %s%s", appsv1.SchemeGroupVersion, text, underWay(s.theirs.Status.CurrentRevision, s.theirs.Status.UpdateRevision))
+		return fmt.Sprintf("of %s: %s%s", appsv1.SchemeGroupVersion, text,
+			underWay(s.theirs.Status.CurrentRevision, s.theirs.Status.UpdateRevision))
 	}
 	if course, _ := courseOf(s.ours); course == arriving || course == leaving {
 		return "in the middle of a move: " + text

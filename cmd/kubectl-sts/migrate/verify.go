@@ -87,7 +87,8 @@ func compare(before, after picture) (explained, unexplained []string) {
 		case is.uid != was.uid:
 			unexplained = append(unexplained, fmt.Sprintf("pod %s is another one than before", name))
 		default:
-			unexplained = append(unexplained, fmt.Sprintf("pod %s has restarted: it started at %s with restarts %q, before at %s with %q", name, is.started, strings.TrimSpace(is.restarts), was.started, strings.TrimSpace(was.restarts)))
+			unexplained = append(unexplained, fmt.Sprintf("pod %s has restarted: it started at %s with restarts %q, before at %s with %q", name,
+				is.started, strings.TrimSpace(is.restarts), was.started, strings.TrimSpace(was.restarts)))
 		}
 	}
 	return explained, append(unexplained, compareClaims(before, after)...)

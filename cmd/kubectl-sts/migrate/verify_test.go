@@ -18,16 +18,21 @@ func TestCompare(t *testing.T) {
 		name                   string
 		explained, unexplained string
 	}{
-		"nothing happened":                           {was: old, is: old},
-		"the same pod has started since":             {was: life{uid: "1", revision: "web-b"}, is: life{uid: "1", revision: "web-b", started: "8:00"}},
-		"the update replaced the pod":                {was: old, is: life{uid: "2", revision: "web-b"}, explained: "was replaced"},
-		"the update is replacing the pod":            {was: old, is: life{}, explained: "was replaced"},
-		"a pod that was terminating has gone":        {was: life{uid: "1", revision: "web-b", leaving: true}, is: life{}, explained: "was replaced"},
-		"a surplus pod has gone":                     {name: "web-7", was: life{uid: "1", revision: "web-b"}, is: life{}, explained: "was replaced"},
-		"an updated pod has gone":                    {was: life{uid: "1", revision: "web-b"}, is: life{}, unexplained: "is gone"},
-		"an updated pod is another":                  {was: life{uid: "1", revision: "web-b"}, is: life{uid: "2", revision: "web-b"}, unexplained: "is another one"},
+		"nothing happened": {was: old, is: old},
+		"the same pod has started since": {
+			was: life{uid: "1", revision: "web-b"}, is: life{uid: "1", revision: "web-b", started: "8:00"}},
+		"the update replaced the pod":     {was: old, is: life{uid: "2", revision: "web-b"}, explained: "was replaced"},
+		"the update is replacing the pod": {was: old, is: life{}, explained: "was replaced"},
+		"a pod that was terminating has gone": {
+			was: life{uid: "1", revision: "web-b", leaving: true}, is: life{}, explained: "was replaced"},
+		"a surplus pod has gone": {
+			name: "web-7", was: life{uid: "1", revision: "web-b"}, is: life{}, explained: "was replaced"},
+		"an updated pod has gone": {was: life{uid: "1", revision: "web-b"}, is: life{}, unexplained: "is gone"},
+		"an updated pod is another": {
+			was: life{uid: "1", revision: "web-b"}, is: life{uid: "2", revision: "web-b"}, unexplained: "is another one"},
 		"an outdated pod is another, still outdated": {was: old, is: life{uid: "2", revision: "web-a"}, unexplained: "is another one"},
-		"a container has restarted":                  {was: old, is: life{uid: "1", started: "8:00", revision: "web-a", restarts: "main:1 "}, unexplained: "has restarted"},
+		"a container has restarted": {
+			was: old, is: life{uid: "1", started: "8:00", revision: "web-a", restarts: "main:1 "}, unexplained: "has restarted"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			name := test.name

@@ -18,7 +18,8 @@ func (s step) String() string {
 }
 
 func words() map[step]string {
-	const released, copied = "wait until the garbage collector has released the pods of the ", "copy the revisions and the collision count of the status"
+	const released, copied = "wait until the garbage collector has released the pods of the ",
+		"copy the revisions and the collision count of the status"
 	return map[step]string{
 		createOurs:           "create the set in " + v1.GroupName + ", on hold",
 		discardOurs:          "remove the set in " + v1.GroupName + ", which is on hold and has no pods",

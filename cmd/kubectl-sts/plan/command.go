@@ -56,7 +56,8 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 	command.Flags().StringVarP(&r.change.file, "filename", "f", "", "File with the set as it would be, - for standard input.")
 	command.Flags().Int32Var(&r.change.replicas, "replicas", unchanged, "Number of members that the set would have.")
 	command.Flags().StringSliceVar(&r.change.removed, "remove", nil, "Members that would be removed, such as web-2.")
-	command.Flags().StringArrayVar(&r.change.images, "image", nil, "Image that a container would have, as CONTAINER=IMAGE. May be given more than once.")
+	command.Flags().StringArrayVar(&r.change.images, "image", nil,
+		"Image that a container would have, as CONTAINER=IMAGE. May be given more than once.")
 	command.Flags().Int32Var(&r.change.promoted, "promote", 0, "Last step of the update that would be promoted, from 1.")
 	command.Flags().BoolVar(&r.change.promotedAll, "promote-all", false, "The steps of the update would end.")
 	command.Flags().BoolVar(&r.change.aborted, "abort", false, "The update would be aborted.")

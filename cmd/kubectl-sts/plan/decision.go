@@ -49,7 +49,8 @@ func (r *request) askDecided(ctx context.Context, name string) (*v1.StatefulSetP
 	if err != nil {
 		return nil, err
 	}
-	decision := &v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: name, UID: set.UID}, Revision: set.Status.UpdateRevision, Action: v1.AbortRollout}
+	decision := &v1.StatefulSetRollout{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: set.UID}, Revision: set.Status.UpdateRevision, Action: v1.AbortRollout}
 	switch {
 	case r.change.promoted > 0:
 		decision.Action, decision.Step = v1.PromoteRollout, r.change.promoted

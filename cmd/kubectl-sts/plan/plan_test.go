@@ -24,16 +24,20 @@ func TestReadFile(t *testing.T) {
 		want    int
 		wantErr string
 	}{
-		"a set":                                  {file: set, want: 1},
-		"a set among other objects":              {file: "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + set, want: 1},
-		"two sets":                               {file: set + "---\n" + set, want: 2},
-		"empty documents are left out":           {file: "---\n---\n" + set + "---\n", want: 1},
-		"JSON":                                   {file: `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"web"}}`, want: 1},
-		"a set of apps/v1 is not ours":           {file: strings.Replace(set, "apps.statefulset.dev/v1", "apps/v1", 1), wantErr: "has no StatefulSet of apps.statefulset.dev/v1"},
-		"an unknown field of the spec is named":  {file: strings.Replace(set, "serviceName", "servieName", 1), wantErr: `unknown field "spec.servieName"`},
-		"a set without a name is refused":        {file: strings.Replace(set, "name: web", "labels: {}", 1), wantErr: "metadata.name is missing"},
-		"what is no YAML is refused":             {file: "{", wantErr: "reading -"},
-		"a field of the wrong type is refused":   {file: strings.Replace(set, "serviceName: web", "replicas: many", 1), wantErr: "cannot unmarshal string"},
+		"a set":                        {file: set, want: 1},
+		"a set among other objects":    {file: "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" + set, want: 1},
+		"two sets":                     {file: set + "---\n" + set, want: 2},
+		"empty documents are left out": {file: "---\n---\n" + set + "---\n", want: 1},
+		"JSON": {
+			file: `{"apiVersion":"apps.statefulset.dev/v1","kind":"StatefulSet","metadata":{"name":"web"}}`, want: 1},
+		"a set of apps/v1 is not ours": {
+			file: strings.Replace(set, "apps.statefulset.dev/v1", "apps/v1", 1), wantErr: "has no StatefulSet of apps.statefulset.dev/v1"},
+		"an unknown field of the spec is named": {
+			file: strings.Replace(set, "serviceName", "servieName", 1), wantErr: `unknown field "spec.servieName"`},
+		"a set without a name is refused": {file: strings.Replace(set, "name: web", "labels: {}", 1), wantErr: "metadata.name is missing"},
+		"what is no YAML is refused":      {file: "{", wantErr: "reading -"},
+		"a field of the wrong type is refused": {
+			file: strings.Replace(set, "serviceName: web", "replicas: many", 1), wantErr: "cannot unmarshal string"},
 		"an empty file is refused":               {file: "", wantErr: "has no StatefulSet"},
 		"a file with nothing but a comment, too": {file: "# nothing\n", wantErr: "has no StatefulSet"},
 	}
@@ -100,9 +104,10 @@ func TestFlagsThatCannotBeUsedAreNamed(t *testing.T) {
 		"a container without an image": {change{images: []string{"web="}}, `--image is "web="`},
 		"a number and a removal":       {change{replicas: 3, removed: []string{"db-1"}}, "give either --replicas or --remove"},
 		"a negative number":            {change{replicas: -3}, "--replicas is -3, must be 0 or more"},
-		"a replacement and a decision": {change{replicas: unchanged, replaced: []string{"db-1"}, aborted: true}, "give one of --promote, --promote-all, --abort and --replace"},
-		"a replacement and a change":   {change{replicas: 2, replaced: []string{"db-1"}}, "cannot be combined with a change"},
-		"force without a replacement":  {change{replicas: unchanged, forced: true}, "--force is for --replace, which was not given"},
+		"a replacement and a decision": {
+			change{replicas: unchanged, replaced: []string{"db-1"}, aborted: true}, "give one of --promote, --promote-all, --abort and --replace"},
+		"a replacement and a change":  {change{replicas: 2, replaced: []string{"db-1"}}, "cannot be combined with a change"},
+		"force without a replacement": {change{replicas: unchanged, forced: true}, "--force is for --replace, which was not given"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

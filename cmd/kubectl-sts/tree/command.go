@@ -48,7 +48,8 @@ instead, until the set is deleted.`,
 	return command
 }
 
-func show(ctx context.Context, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, name string, watch bool) error {
+func show(ctx context.Context, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, name string,
+	watch bool) error {
 	aim, err := target.Of(getter)
 	if err != nil {
 		return err

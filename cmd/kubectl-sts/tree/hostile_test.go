@@ -27,11 +27,13 @@ func TestOnlyOurOwnColoursReachTheTerminal(t *testing.T) {
 	s.pods[0].Labels[identity.RevisionLabel], s.pods[0].Spec.NodeName = "web-"+hostile, hostile
 	s.pods[1].Status.Phase, s.pods[0].Status.Phase = hostile, hostile
 	s.claims[0].Status.Phase = hostile
-	s.set.Status.Conditions = append(s.set.Status.Conditions, v1.StatefulSetCondition{Type: v1.StatefulSetStalled, Status: corev1.ConditionTrue, Reason: hostile, Message: hostile})
+	s.set.Status.Conditions = append(s.set.Status.Conditions,
+		v1.StatefulSetCondition{Type: v1.StatefulSetStalled, Status: corev1.ConditionTrue, Reason: hostile, Message: hostile})
 
 	drawn := render(s, frame{width: 400})
 	ours := regexp.MustCompile(`\x1b\[(1|2|31|32|33)?m`)
-	if rest := ours.ReplaceAllString(drawn, ""); strings.ContainsFunc(strings.ReplaceAll(rest, "\n", ""), func(r rune) bool { return !unicode.IsGraphic(r) }) {
+	if rest := ours.ReplaceAllString(drawn, ""); strings.ContainsFunc(strings.ReplaceAll(rest, "\n", ""),
+		func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		t.Errorf("got %q, want no control characters but bold, faint, red, green and yellow", rest)
 	}
 	if !strings.Contains(drawn, "owned") || ansi.Strip(drawn) == drawn {

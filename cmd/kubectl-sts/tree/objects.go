@@ -41,7 +41,8 @@ func (s state) objects() (lines []string) {
 // countLine says how many objects there are, of a template that the set has or had.
 func countLine(o v1.ObjectTemplateStatus) string {
 	if identity.IsRemoved(o) {
-		return fmt.Sprintf("%s  %s %s, template removed at %s, %d there", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339), o.Present)
+		return fmt.Sprintf("%s  %s %s, template removed at %s, %d there", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339),
+			o.Present)
 	}
 	line := fmt.Sprintf("%s  %s, %d of %d there", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
 	if o.Foreign > 0 {

@@ -135,9 +135,11 @@ func ready(replicas int32) state {
 	say(set, corev1.ConditionTrue, v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", replicas, replicas))
 	s := state{set: set, revisions: []*appsv1.ControllerRevision{{ObjectMeta: metav1.ObjectMeta{Name: "web-aaaa"}, Revision: 1}}}
 	for ordinal := range int(replicas) {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: identity.PodName("web", ordinal), Labels: map[string]string{identity.RevisionLabel: "web-aaaa"}}}
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: identity.PodName("web", ordinal), Labels: map[string]string{identity.RevisionLabel: "web-aaaa"}}}
 		pod.Spec.NodeName = fmt.Sprintf("node-%d", ordinal%3+1)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		pod.Status = corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		s.pods = append(s.pods, pod)
 		for _, template := range []string{"data", "log"} {
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: identity.ClaimName(template, "web", ordinal)}}
@@ -166,7 +168,8 @@ func restarting() state {
 func updating() state {
 	s := ready(5)
 	s.set.Status.UpdateRevision = "web-bbbb"
-	say(s.set, corev1.ConditionFalse, v1.ReasonUpdating, "2 of 5 members are available; waiting for pod web-4 to be ready: container main: ImagePullBackOff, since the image example.test/main:2 was not found")
+	say(s.set, corev1.ConditionFalse, v1.ReasonUpdating,
+		"2 of 5 members are available; waiting for pod web-4 to be ready: container main: ImagePullBackOff, since the image example.test/main:2 was not found")
 	s.revisions = append(s.revisions, &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "web-bbbb"}, Revision: 2})
 	last := s.pods[4]
 	last.Labels[identity.RevisionLabel] = "web-bbbb"
@@ -205,9 +208,12 @@ func supported() state {
 	s := ready(2)
 	s.set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{
 		{Name: "peers", Kind: "Service", ObjectName: "$(SET)", Wanted: 1, Present: 1, Updated: 1},
-		{Name: "outside", Kind: "Service", ObjectName: "$(IDENTITY)-outside", Wanted: 2, Present: 2, Updated: 2, Retired: 3, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))},
+		{Name: "outside", Kind: "Service", ObjectName: "$(IDENTITY)-outside", Wanted: 2, Present: 2, Updated: 2, Retired: 3,
+			DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))},
 		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 2, Foreign: 1, Message: "ConfigMap web-1-conf does not exist"},
-		{Name: "old", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-old", RemovedAt: new(metav1.Date(2026, 11, 24, 11, 0, 0, 0, time.UTC)), Present: 2, Retired: 1, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)), Message: "ConfigMap web-1-old is kept as long as pod web-1 has another revision than web-2"},
+		{Name: "old", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-old", RemovedAt: new(metav1.Date(2026, 11, 24, 11, 0, 0, 0, time.UTC)),
+			Present: 2, Retired: 1, DueTime: new(metav1.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)),
+			Message: "ConfigMap web-1-old is kept as long as pod web-1 has another revision than web-2"},
 	}
 	s.set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "outside", Outputs: []v1.ObjectOutput{{Name: "ADDRESS"}, {Name: "NAME"}}}}
 	for i, pod := range s.pods {

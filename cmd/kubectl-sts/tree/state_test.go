@@ -74,7 +74,8 @@ func TestAClaimIsShownWithWhatItHas(t *testing.T) {
 func TestAMemberOnALostNodeIsNotReady(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1.StatefulSetSpec{Replicas: new(int32(1))}}
 	pod := identity.Pod(set, &set.Spec.Template, "web-1", 0)
-	pod.Status = corev1.PodStatus{Phase: corev1.PodUnknown, Reason: "NodeLost", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodUnknown, Reason: "NodeLost", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	shown := state{set: set, pods: []*corev1.Pod{pod}}
 	row := shown.describe(0, pod, true)
 	if row.phase != "NodeLost" || row.readiness != "not ready" || row.health != broken {
@@ -104,11 +105,12 @@ func TestAMemberIsShownWithWhatIsDoneWithIt(t *testing.T) {
 		wanted bool
 		want   string
 	}{
-		"one that serves":                                  {having("", ready), true, "ready"},
-		"one that serves and can be drained":               {having("", ready, service(corev1.ConditionTrue)), true, "ready"},
-		"one that is out of service before a restart":      {having("", service(corev1.ConditionFalse)), true, "draining"},
-		"one that has just been taken out of service":      {having("", ready, service(corev1.ConditionFalse)), true, "draining"},
-		"one that was drained, and is being restarted":     {having(`{"containers":{"db":"a"}}`, service(corev1.ConditionFalse)), true, "restarting"},
+		"one that serves":                             {having("", ready), true, "ready"},
+		"one that serves and can be drained":          {having("", ready, service(corev1.ConditionTrue)), true, "ready"},
+		"one that is out of service before a restart": {having("", service(corev1.ConditionFalse)), true, "draining"},
+		"one that has just been taken out of service": {having("", ready, service(corev1.ConditionFalse)), true, "draining"},
+		"one that was drained, and is being restarted": {
+			having(`{"containers":{"db":"a"}}`, service(corev1.ConditionFalse)), true, "restarting"},
 		"one whose containers get other resources":         {having(`{"containers":{},"resources":{"db":{}}}`, ready), true, "resizing"},
 		"one that does not serve, and nothing is done":     {having(""), true, "not ready"},
 		"one that is drained, and is not wanted any more":  {having("", service(corev1.ConditionFalse)), false, "not wanted"},

@@ -69,9 +69,12 @@ certificate and the namespace stay. A run that was interrupted is completed by r
 	}
 	flags := command.Flags()
 	flags.BoolVar(&r.deleteSets, "delete-sets", false, "delete all sets of all namespaces, with their pods, first")
-	flags.BoolVar(&r.orphanMembers, "orphan-members", false, "delete all sets of all namespaces first, and leave their pods running without owner")
-	flags.BoolVar(&r.withoutServer, "without-server", false, "go on although the server does not answer, if nothing in the cluster belongs to a set")
-	flags.BoolVar(&r.leaveRest, "leave-rest", false, "remove the registration and the guard, and leave the rest to Helm; the chart's hook does this")
+	flags.BoolVar(&r.orphanMembers, "orphan-members", false,
+		"delete all sets of all namespaces first, and leave their pods running without owner")
+	flags.BoolVar(&r.withoutServer, "without-server", false,
+		"go on although the server does not answer, if nothing in the cluster belongs to a set")
+	flags.BoolVar(&r.leaveRest, "leave-rest", false,
+		"remove the registration and the guard, and leave the rest to Helm; the chart's hook does this")
 	flags.StringVar(&dry, "dry-run", dry, `"client" checks everything, prints the steps and changes nothing; "none" does them`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
 	flags.DurationVar(&r.patience, "timeout", 10*time.Minute, "how long each wait may last")
@@ -87,7 +90,8 @@ func (r *run) complete(getter genericclioptions.RESTClientGetter, dry string) er
 	case r.leaveRest && dry != "none":
 		return errors.New("--leave-rest and --dry-run exclude each other: without --leave-rest, the latter says what is in the way")
 	case dry == "server":
-		return errors.New(`--dry-run is "server", must be none or client: the guard refuses to delete what is not annotated, and a dry run annotates nothing`)
+		return errors.New(
+			`--dry-run is "server", must be none or client: the guard refuses to delete what is not annotated, and a dry run annotates nothing`)
 	case dry != "none" && dry != "client":
 		return fmt.Errorf("--dry-run is %q, must be none or client", dry)
 	case r.patience <= 0:

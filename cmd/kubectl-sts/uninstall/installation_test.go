@@ -150,6 +150,7 @@ func kindNames() map[string]string {
 		"clusterroles": "ClusterRole", "clusterrolebindings": "ClusterRoleBinding", "roles": "Role", "rolebindings": "RoleBinding",
 		"serviceaccounts": "ServiceAccount", "validatingadmissionpolicies": "ValidatingAdmissionPolicy",
 		"validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding", "namespaces": "Namespace",
-		"persistentvolumeclaims": "PersistentVolumeClaim", "configmaps": "ConfigMap", "secrets": "Secret", "networkpolicies": "NetworkPolicy", "flowschemas": "FlowSchema",
+		"persistentvolumeclaims": "PersistentVolumeClaim", "configmaps": "ConfigMap", "secrets": "Secret", "networkpolicies": "NetworkPolicy",
+		"flowschemas": "FlowSchema",
 	}
 }

@@ -60,7 +60,8 @@ func (r *run) look(ctx context.Context) (situation, error) {
 
 func (r *run) listSets(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
 	var sets []metav1.PartialObjectMetadata
-	err := r.each(ctx, v1.SchemeGroupVersion.WithResource("statefulsets"), func(set *metav1.PartialObjectMetadata) { sets = append(sets, *set) })
+	err := r.each(ctx, v1.SchemeGroupVersion.WithResource("statefulsets"),
+		func(set *metav1.PartialObjectMetadata) { sets = append(sets, *set) })
 	return sets, err
 }
 

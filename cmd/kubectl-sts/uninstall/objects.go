@@ -71,20 +71,25 @@ func servers() []object {
 func rightsOf() []object {
 	const group = "rbac.authorization.k8s.io"
 	var all []object
-	optional := []string{serverName + "-reads", "statefulset-controller-eviction", "statefulset-controller-gates", "statefulset-controller-in-place"}
-	for _, name := range append([]string{serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", "statefulset-controller-objects",
+	optional := []string{
+		serverName + "-reads", "statefulset-controller-eviction", "statefulset-controller-gates", "statefulset-controller-in-place"}
+	for _, name := range append([]string{
+		serverName, serverName + "-auth-delegator", serverName + "-registration", "statefulset-controller", "statefulset-controller-objects",
 		"statefulset-controller-reclaim", preflightName}, optional...) {
 		all = append(all, object{kind: kindOf(group, "clusterrolebindings"), name: name, everywhere: true})
 	}
 	for _, name := range append([]string{serverName, serverName + "-registration", "statefulset-controller", "statefulset-controller-objects",
-		"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets", "statefulset-controller-objects-services",
-		"statefulset-controller-objects-delete-configmaps", "statefulset-controller-objects-delete-jobs", "statefulset-controller-objects-delete-secrets", "statefulset-controller-objects-delete-services",
+		"statefulset-controller-objects-configmaps", "statefulset-controller-objects-jobs", "statefulset-controller-objects-secrets",
+		"statefulset-controller-objects-services",
+		"statefulset-controller-objects-delete-configmaps", "statefulset-controller-objects-delete-jobs",
+		"statefulset-controller-objects-delete-secrets", "statefulset-controller-objects-delete-services",
 		"statefulset-controller-reclaim", preflightName, "statefulset-edit", "statefulset-rollout", "statefulset-view"}, optional...) {
 		all = append(all, object{kind: kindOf(group, "clusterroles"), name: name, everywhere: true})
 	}
 	all = append(all, object{kind: kindOf(group, "rolebindings"), namespace: "kube-system", name: serverName + "-authentication-reader"})
 	for _, resource := range []string{"rolebindings", "roles"} {
-		for _, name := range []string{serverName + "-certificates", serverName + "-preflight", serverName + "-store", storeName, storeName + "-client", "statefulset-controller"} {
+		for _, name := range []string{serverName + "-certificates", serverName + "-preflight", serverName + "-store", storeName,
+			storeName + "-client", "statefulset-controller"} {
 			all = append(all, object{kind: kindOf(group, resource), name: name})
 		}
 	}

@@ -70,11 +70,13 @@ func TestWhatTheGuardAllows(t *testing.T) {
 		"one whose deletion is denied":             {service("statefulset-system", serverName, map[string]string{allowDelete: "no"}), nil, true},
 		"one that says nothing about its deletion": {service("statefulset-system", serverName, map[string]string{allowDelete: ""}), nil, true},
 		"one that says Yes":                        {service("statefulset-system", serverName, map[string]string{allowDelete: "Yes"}), nil, true},
-		"one whose deletion is allowed":            {service("statefulset-system", serverName, map[string]string{allowDelete: "yes"}), nil, false},
-		"one in a namespace that is being deleted": {service("statefulset-system", serverName, nil), map[string]any{"metadata": map[string]any{"deletionTimestamp": "now"}}, false},
-		"one in a namespace that is not":           {service("statefulset-system", serverName, nil), map[string]any{"metadata": map[string]any{}}, true},
-		"one of another name":                      {service("statefulset-system", "other", nil), nil, false},
-		"one of the name in kube-system":           {service("kube-system", serverName, nil), nil, false},
+		"one whose deletion is allowed": {
+			service("statefulset-system", serverName, map[string]string{allowDelete: "yes"}), nil, false},
+		"one in a namespace that is being deleted": {
+			service("statefulset-system", serverName, nil), map[string]any{"metadata": map[string]any{"deletionTimestamp": "now"}}, false},
+		"one in a namespace that is not": {service("statefulset-system", serverName, nil), map[string]any{"metadata": map[string]any{}}, true},
+		"one of another name":            {service("statefulset-system", "other", nil), nil, false},
+		"one of the name in kube-system": {service("kube-system", serverName, nil), nil, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if got := g.matches(t, c.object, c.namespace); got != c.refused {
@@ -104,7 +106,8 @@ func readGuard(t *testing.T) guardPolicy {
 			t.Errorf("got resourceNames %q, want none: a collection has no name", rule.ResourceNames)
 		}
 	}
-	env, err := cel.NewEnv(cel.Variable("oldObject", cel.DynType), cel.Variable("request", cel.DynType), cel.Variable("namespaceObject", cel.DynType))
+	env, err := cel.NewEnv(cel.Variable("oldObject", cel.DynType), cel.Variable("request", cel.DynType),
+		cel.Variable("namespaceObject", cel.DynType))
 	if err != nil {
 		t.Fatalf("preparing CEL: %v", err)
 	}
@@ -126,8 +129,9 @@ func readGuard(t *testing.T) guardPolicy {
 func (g guardPolicy) matches(t *testing.T, object *unstructured.Unstructured, namespace map[string]any) bool {
 	t.Helper()
 	input := map[string]any{
-		"oldObject":       object.Object,
-		"request":         map[string]any{"name": "", "namespace": object.GetNamespace(), "resource": map[string]any{"resource": resourceOf(object)}},
+		"oldObject": object.Object,
+		"request": map[string]any{
+			"name": "", "namespace": object.GetNamespace(), "resource": map[string]any{"resource": resourceOf(object)}},
 		"namespaceObject": namespace,
 	}
 	if namespace == nil {

@@ -25,10 +25,12 @@ func (r *run) inTheWay(s situation) error {
 	case s.unanswered != nil && !r.withoutServer:
 		return fmt.Errorf("nothing was changed, because the server does not say which sets there are: %w\n"+
 			"Bring it back and run this again; what keeps it from serving:\n  kubectl sts doctor\n"+
-			"If it cannot be brought back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server", s.unanswered, s.belongings)
+			"If it cannot be brought back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server",
+			s.unanswered, s.belongings)
 	case (s.unanswered != nil || !s.registered) && !s.belongings.none():
-		return fmt.Errorf("nothing was changed: %s belong to sets, and the server does not answer for them. Without it nobody could release them, "+
-			"and a registration that comes later would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
+		return fmt.Errorf(
+			"nothing was changed: %s belong to sets, and the server does not answer for them. Without it nobody could release them, "+
+				"and a registration that comes later would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
 	case len(s.sets) > 0 && !r.deleteSets && !r.orphanMembers:
 		return errors.New("nothing was changed, because there are sets:\n" + list(s.sets) +
 			"Say what is to become of them:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +
@@ -36,7 +38,8 @@ func (r *run) inTheWay(s situation) error {
 	case len(protected(s.sets)) > 0:
 		return fmt.Errorf("nothing was changed, because there are sets that must not be deleted:\n  %s", strings.Join(protected(s.sets), "\n  "))
 	case r.orphanMembers && leaving(s.sets) != "":
-		return fmt.Errorf("nothing was changed: set %s is being deleted with its members already, which --orphan-members cannot keep", leaving(s.sets))
+		return fmt.Errorf("nothing was changed: set %s is being deleted with its members already, which --orphan-members cannot keep",
+			leaving(s.sets))
 	}
 	return nil
 }

@@ -67,7 +67,8 @@ func (r *run) remove(ctx context.Context, o object) error {
 		if o.kind.Group == "apps" {
 			policy = metav1.DeletePropagationForeground
 		}
-		err = r.client(o).Delete(ctx, o.name, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &found.UID}})
+		err = r.client(o).Delete(ctx, o.name,
+			metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &found.UID}})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return "", fmt.Errorf("deleting %s: %w", o, err)
 		}

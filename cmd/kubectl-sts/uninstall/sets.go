@@ -80,7 +80,8 @@ func (r *run) await(ctx context.Context, what string, look func(context.Context)
 		return left == "", nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("waited %s until %s; last seen: %s. Nothing was lost; run the same command again", r.patience.Round(time.Millisecond), what, last)
+		return fmt.Errorf("waited %s until %s; last seen: %s. Nothing was lost; run the same command again", r.patience.Round(time.Millisecond),
+			what, last)
 	}
 	return err
 }

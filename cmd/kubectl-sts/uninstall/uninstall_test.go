@@ -37,7 +37,8 @@ func TestTheOrderEndangersNoPod(t *testing.T) {
 			i.mustBeRemoved(t)
 			at := func(write string) int { return slices.Index(i.writes, write) }
 			order := []int{
-				at("delete statefulsets/db"), at("delete statefulsets/web"), at("patch apiservices/" + serviceName), at("delete apiservices/" + serviceName),
+				at("delete statefulsets/db"), at("delete statefulsets/web"), at("patch apiservices/" + serviceName),
+				at("delete apiservices/" + serviceName),
 				at("delete deployments/" + serverName), at("delete clusterroles/" + serverName), at("delete validatingadmissionpolicies/" + guardName),
 			}
 			if order[0] < 0 || !slices.IsSorted(order) || order[6] != len(i.writes)-1 {
@@ -57,7 +58,8 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 		"sets": {want: []string{"because there are sets", "namespace shop: 2 (db, web)", "--delete-sets", "--orphan-members"}},
 		"a server that does not answer": {
 			prepare: func(i *installation) { i.fail("statefulsets", unavailable) }, change: deleteSets,
-			want: []string{"does not say which sets there are", "the store is refused", "kubectl sts doctor", "2 pods, 0 revisions and 0 claims", "--without-server"},
+			want: []string{"does not say which sets there are", "the store is refused", "kubectl sts doctor", "2 pods, 0 revisions and 0 claims",
+				"--without-server"},
 		},
 		"a server that says the group is not found": {
 			prepare: func(i *installation) {
@@ -77,7 +79,8 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 		},
 		"missing permissions": {
 			prepare: func(i *installation) { i.forbid("delete", "apiservices", "clusterroles") }, change: deleteSets,
-			want: []string{"permission is missing to: delete apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev, delete clusterroles.rbac.authorization.k8s.io/statefulset-apiserver"},
+			want: []string{
+				"permission is missing to: delete apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev, delete clusterroles.rbac.authorization.k8s.io/statefulset-apiserver"},
 		},
 		"a set that is protected": {prepare: protectDB, change: deleteSets, want: []string{isProtected}},
 		"a set that is protected, and pods that are to stay": {
@@ -188,7 +191,8 @@ func TestAPreviewChangesNothing(t *testing.T) {
 		t.Fatalf("got error %v, want none", err)
 	}
 	i.mustBeUntouched(t)
-	for _, want := range []string{"1 sets: delete them", "namespace shop: 1 (db)", "apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev", "validatingadmissionpolicies", "what stays"} {
+	for _, want := range []string{"1 sets: delete them", "namespace shop: 1 (db)",
+		"apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev", "validatingadmissionpolicies", "what stays"} {
 		if !strings.Contains(i.out.String(), want) {
 			t.Errorf("got\n%s\nwant it to name %q", &i.out, want)
 		}
@@ -201,7 +205,8 @@ func TestManySetsAreCountedAndTenNamed(t *testing.T) {
 		sets = append(sets, *partial("StatefulSet", "", fmt.Sprintf("ns-%d", n%2), fmt.Sprintf("set-%02d", n)))
 	}
 	got := list(sets)
-	if names := strings.Count(got, "set-"); names != most || !strings.Contains(got, "namespace ns-0: 13 (set-00,") || !strings.Contains(got, ", ...)") || !strings.Contains(got, "namespace ns-1: 12\n") {
+	if names := strings.Count(got, "set-"); names != most || !strings.Contains(got, "namespace ns-0: 13 (set-00,") ||
+		!strings.Contains(got, ", ...)") || !strings.Contains(got, "namespace ns-1: 12\n") {
 		t.Errorf("got %d names in\n%s\nwant 10, and both namespaces with their counts", names, got)
 	}
 }

@@ -26,10 +26,14 @@ func TestVersionsOfAllThatMeet(t *testing.T) {
 		server          string
 		out, warns, err string
 	}{
-		"all answer":                       {nil, "v1.35.4", 200, "v0.3.0", own + "cluster: Kubernetes v1.35.4\nserver: statefulset-apiserver v0.3.0\n", "", ""},
-		"a cluster that is not tested":     {nil, "v1.33.1", 200, "v0.3.0", own + "cluster: Kubernetes v1.33.1\nserver: statefulset-apiserver v0.3.0\n", "v1.33.1 is older than what this is tested with", ""},
-		"a server that names no version":   {nil, "v1.36.3", 200, "", own + "cluster: Kubernetes v1.36.3\nserver: statefulset-apiserver of a version that it does not tell\n", "", ""},
-		"a cluster without our API":        {nil, "v1.36.3", 404, "", own + "cluster: Kubernetes v1.36.3\n", "", "does not serve apps.statefulset.dev/v1: 404"},
+		"all answer": {
+			nil, "v1.35.4", 200, "v0.3.0", own + "cluster: Kubernetes v1.35.4\nserver: statefulset-apiserver v0.3.0\n", "", ""},
+		"a cluster that is not tested": {nil, "v1.33.1", 200, "v0.3.0",
+			own + "cluster: Kubernetes v1.33.1\nserver: statefulset-apiserver v0.3.0\n", "v1.33.1 is older than what this is tested with", ""},
+		"a server that names no version": {nil, "v1.36.3", 200, "",
+			own + "cluster: Kubernetes v1.36.3\nserver: statefulset-apiserver of a version that it does not tell\n", "", ""},
+		"a cluster without our API": {
+			nil, "v1.36.3", 404, "", own + "cluster: Kubernetes v1.36.3\n", "", "does not serve apps.statefulset.dev/v1: 404"},
 		"the plugin alone asks no cluster": {[]string{"--client"}, "", 0, "", own, "", ""},
 	}
 	for name, tc := range cases {

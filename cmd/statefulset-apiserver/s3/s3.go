@@ -52,11 +52,13 @@ func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 		return nil, fmt.Errorf("%q: %w", at.Redacted(), err)
 	}
 	if !secure && !plaintext && leavesMachine(endpoint) {
-		return nil, fmt.Errorf("%q: endpoint is %q, which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext",
+		return nil, fmt.Errorf(
+			"%q: endpoint is %q, which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext",
 			at.Redacted(), given.Get("endpoint"))
 	}
 	client, err := minio.New(endpoint, &minio.Options{
-		Creds:  credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
+		Creds: credentials.NewChainCredentials(
+			[]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
 		Secure: secure, Region: given.Get("region"), MaxRetries: retries,
 	})
 	if err != nil {
@@ -124,7 +126,8 @@ func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 
 // Rename copies an object within the bucket and removes the one that it was copied from.
 func (b *Bucket) Rename(ctx context.Context, from, to string) error {
-	_, err := b.client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.bucket, Object: b.prefix + to}, minio.CopySrcOptions{Bucket: b.bucket, Object: b.prefix + from})
+	_, err := b.client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.bucket, Object: b.prefix + to},
+		minio.CopySrcOptions{Bucket: b.bucket, Object: b.prefix + from})
 	if err != nil {
 		return err
 	}

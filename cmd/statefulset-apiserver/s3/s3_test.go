@@ -53,7 +53,8 @@ func newServer(t *testing.T) *server {
 
 func (s *server) open(t *testing.T, prefix string) *Bucket {
 	t.Helper()
-	opened, err := Open(&url.URL{Scheme: "s3", Host: bucket, Path: prefix, RawQuery: "region=us-east-1&endpoint=" + url.QueryEscape(s.URL)}, false)
+	opened, err := Open(&url.URL{Scheme: "s3", Host: bucket, Path: prefix, RawQuery: "region=us-east-1&endpoint=" + url.QueryEscape(s.URL)},
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,8 @@ type EndInPlace struct {
 }
 
 func (a UpdateInPlace) String() string {
-	return fmt.Sprintf("update pod %s in place (%s)%s", a.Pod.Name, join(append(a.restarted(), a.resized()...), a.relabelled()...), ifBudgetsAllow(a.AsBudgetsAllow))
+	return fmt.Sprintf("update pod %s in place (%s)%s", a.Pod.Name, join(append(a.restarted(), a.resized()...), a.relabelled()...),
+		ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
 // resized says which containers get other resources.

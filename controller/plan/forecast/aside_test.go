@@ -27,7 +27,8 @@ func TestAPlanOfASetThatIsSetAsideSaysWhatToDo(t *testing.T) {
 		}
 		const want = "kubectl sts evaluate web"
 		if got.Outcome != v1.PlanStuck || got.Reason != v1.ReasonEvaluationStopped || !strings.Contains(got.Message, want) || steps > 0 {
-			t.Errorf("%s: got %d steps, outcome %s, reason %s: %s; want none, %s, %s, and %q", name, steps, got.Outcome, got.Reason, got.Message, v1.PlanStuck, v1.ReasonEvaluationStopped, want)
+			t.Errorf("%s: got %d steps, outcome %s, reason %s: %s; want none, %s, %s, and %q", name, steps, got.Outcome, got.Reason, got.Message,
+				v1.PlanStuck, v1.ReasonEvaluationStopped, want)
 		}
 	}
 }

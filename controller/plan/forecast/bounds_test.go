@@ -34,7 +34,8 @@ func TestAPlanIsBounded(t *testing.T) {
 				}
 			}
 			encoded, err := p.Marshal()
-			if err != nil || !p.Truncated || p.Outcome != v1.PlanInProgress || len(p.Rounds) > MostRounds || actions > MostActions || len(encoded) > 1<<20 {
+			if err != nil || !p.Truncated || p.Outcome != v1.PlanInProgress || len(p.Rounds) > MostRounds || actions > MostActions ||
+				len(encoded) > 1<<20 {
 				t.Errorf("got %d rounds, %d actions, %d bytes, outcome %s, truncated %t, error %v; want at most %d, %d and 1 MiB, and truncated",
 					len(p.Rounds), actions, len(encoded), p.Outcome, p.Truncated, err, MostRounds, MostActions)
 			}
@@ -51,12 +52,14 @@ func TestMembersThatAreLeftOutAreBounded(t *testing.T) {
 	p := Now(proposed(world, newImage))
 	members := p.Rounds[0].Members
 	if len(members) != MostMembers || members[0].Ordinal != MostMembers+19 || members[0].WhyNot != v1.PlanWhyNotOnDelete {
-		t.Errorf("got %d members, the first %+v, want %d from the highest ordinal on, %s", len(members), members[:min(len(members), 1)], MostMembers, v1.PlanWhyNotOnDelete)
+		t.Errorf("got %d members, the first %+v, want %d from the highest ordinal on, %s", len(members), members[:min(len(members), 1)],
+			MostMembers, v1.PlanWhyNotOnDelete)
 	}
 }
 
 func TestALongDelayIsAsLongAsItsFieldHolds(t *testing.T) {
-	for after, want := range map[time.Duration]int32{time.Second + 1: 2, math.MaxInt32 * time.Second: math.MaxInt32, 2 * math.MaxInt32 * time.Second: math.MaxInt32, math.MaxInt64: math.MaxInt32} {
+	for after, want := range map[time.Duration]int32{time.Second + 1: 2, math.MaxInt32 * time.Second: math.MaxInt32,
+		2 * math.MaxInt32 * time.Second: math.MaxInt32, math.MaxInt64: math.MaxInt32} {
 		if got := seconds(plan.Plan{RequeueAfter: after}); got == nil || *got != want {
 			t.Errorf("a delay of %s: got %v, want %d s", after, got, want)
 		}

@@ -41,5 +41,6 @@ func (h *host) grow() []string {
 // cannotGrow reports whether the host has said of a claim that it cannot be as it is to be.
 func cannotGrow(claim *corev1.PersistentVolumeClaim) bool {
 	modify := claim.Status.ModifyVolumeStatus
-	return plan.IsInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) || modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
+	return plan.IsInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) ||
+		modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
 }

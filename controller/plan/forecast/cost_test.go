@@ -42,8 +42,10 @@ func hostileSets() map[string]*v1.StatefulSet {
 			}
 		}),
 		"claim templates": filled(func(set *v1.StatefulSet) {
-			for i := range bodySize / len(`{"metadata":{"name":"c100"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}},`) {
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i)}})
+			for i := range bodySize / len(
+				`{"metadata":{"name":"c100"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}},`) {
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates,
+					corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("c%d", i)}})
 			}
 		}),
 		"volumes": filled(func(set *v1.StatefulSet) {
@@ -63,7 +65,8 @@ func many() plan.World {
 	must(h.carryOut(p))
 	for ordinal := range 5000 {
 		delete(h.Pods, identity.PodName(set.Name, ordinal))
-		must(h.Do(action.CreateMember{Claims: newClaims(h, ordinal), Pod: identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal)}))
+		must(h.Do(action.CreateMember{
+			Claims: newClaims(h, ordinal), Pod: identity.Pod(set, &set.Spec.Template, p.Status.UpdateRevision, ordinal)}))
 	}
 	h.react(p)
 	return proposed(h.world(), newImage)
@@ -71,7 +74,8 @@ func many() plan.World {
 
 // newClaims are the claims of a member that the host does not have.
 func newClaims(h *host, ordinal int) []*corev1.PersistentVolumeClaim {
-	return slices.DeleteFunc(identity.Claims(h.Set, ordinal), func(claim *corev1.PersistentVolumeClaim) bool { return h.Claims[claim.Name] != nil })
+	return slices.DeleteFunc(identity.Claims(h.Set, ordinal),
+		func(claim *corev1.PersistentVolumeClaim) bool { return h.Claims[claim.Name] != nil })
 }
 
 // must panics if a plan could not be carried out.

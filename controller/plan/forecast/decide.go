@@ -40,12 +40,14 @@ func (h *host) check(revision string, conditions []string) (happened []string) {
 		}
 		for _, condition := range conditions {
 			isIt := func(c corev1.PodCondition) bool { return string(c.Type) == condition }
-			if slices.ContainsFunc(h.Pods[name].Status.Conditions, func(c corev1.PodCondition) bool { return isIt(c) && c.Status == corev1.ConditionTrue }) {
+			if slices.ContainsFunc(h.Pods[name].Status.Conditions,
+				func(c corev1.PodCondition) bool { return isIt(c) && c.Status == corev1.ConditionTrue }) {
 				continue
 			}
 			change(h.Pods, name, func(pod *corev1.Pod) {
 				pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), isIt)
-				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(condition), Status: corev1.ConditionTrue})
+				pod.Status.Conditions = append(pod.Status.Conditions,
+					corev1.PodCondition{Type: corev1.PodConditionType(condition), Status: corev1.ConditionTrue})
 			})
 			happened = append(happened, fmt.Sprintf("condition %s of pod %s is True", condition, name))
 		}

@@ -72,7 +72,8 @@ func (l *list) notNext(world plan.World) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
 	last.Members = nil
 	for _, due := range plan.NotNext(world, MostMembers) {
-		last.Members = append(last.Members, v1.PlanMember{Ordinal: int32(due.Ordinal), Revision: due.Revision, Target: due.Target, WhyNot: due.WhyNot, Message: due.Message})
+		last.Members = append(last.Members,
+			v1.PlanMember{Ordinal: int32(due.Ordinal), Revision: due.Revision, Target: due.Target, WhyNot: due.WhyNot, Message: due.Message})
 	}
 }
 
@@ -117,7 +118,8 @@ func describe(act action.Action) v1.PlanAction { //nolint:gocyclo // a case for 
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its member was removed long enough ago"
 	case action.CreateObject:
-		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal), "template "+a.Template+" describes it, and it does not exist"
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal),
+			"template "+a.Template+" describes it, and it does not exist"
 		if len(a.Generate) > 0 {
 			shown.Message += "; its random texts are drawn then"
 		}
@@ -136,26 +138,34 @@ func describe(act action.Action) v1.PlanAction { //nolint:gocyclo // a case for 
 		if a.Unused != "" {
 			why = "its template was removed, and nothing has needed it for long enough"
 		}
-		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, memberOrdinal(a.Ordinal), why+": it is due since "+a.Due.UTC().Format(time.RFC3339)
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, memberOrdinal(a.Ordinal),
+			why+": it is due since "+a.Due.UTC().Format(time.RFC3339)
 	case action.RepairPod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name, "labels of its identity are missing"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name,
+			"labels of its identity are missing"
 	case action.PatchPod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name, "its labels and annotations say what is done with it"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name,
+			"its labels and annotations say what is done with it"
 		if a.Minor {
 			shown.Message = "it names REPLICAS, and is told without a restart: " + a.What
 		}
 	case action.SetPodConditions:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name, "others read there what is done with it"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name,
+			"others read there what is done with it"
 	case action.DeletePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
 	case action.UpdateInPlace:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, inTurn("it does not run the present revision", a.Turn)
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision,
+			inTurn("it does not run the present revision", a.Turn)
 	case action.ResizePod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanResizePod, ordinal(a.Ordinal), a.Pod.Name, "the revision that it has got gives its containers other resources"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanResizePod, ordinal(a.Ordinal), a.Pod.Name,
+			"the revision that it has got gives its containers other resources"
 	case action.EndInPlace:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision, "its containers have all that the revision gives them"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision,
+			"its containers have all that the revision gives them"
 	case action.AdoptPod:
-		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name, "nobody controls it, and it is a member by name and labels"
+		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name,
+			"nobody controls it, and it is a member by name and labels"
 	case action.ReleasePod:
 		shown.Type, shown.Pod, shown.Message = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
 	case action.CreateRevision:

@@ -88,7 +88,8 @@ func breakPod(world plan.World, name string) plan.World {
 		if pod.Name == name {
 			pod = pod.DeepCopy()
 			pod.Status.Conditions[0].Status = corev1.ConditionFalse
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "db", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+				{Name: "db", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
 			world.Pods[i] = pod
 		}
 	}
@@ -167,7 +168,8 @@ func TestForecasts(t *testing.T) {
 		"one-more-claim": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				set.Spec.VolumeClaimUpdate = &v1.StatefulSetVolumeClaimUpdate{Policy: v1.NewClaimsVolumeClaimUpdatePolicyType}
-				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
+				set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates,
+					corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "log"}})
 			}))
 		},
 		"paused": func(t *testing.T) *v1.StatefulSetPlan {
@@ -192,7 +194,8 @@ func TestForecasts(t *testing.T) {
 		"an-override-of-two": func(t *testing.T) *v1.StatefulSetPlan {
 			return played(t, proposed(settled(t, web()), func(set *v1.StatefulSet) {
 				set.Spec.Replicas = new(int32(4))
-				set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}, {First: 3}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+				set.Spec.Overrides = []v1.MemberOverride{
+					{Name: "big", Ordinals: []v1.OrdinalRange{{First: 0}, {First: 3}}, NodeSelector: map[string]string{"disk": "nvme"}}}
 			}))
 		},
 		"a-member-that-others-are-told-of": func(t *testing.T) *v1.StatefulSetPlan {
@@ -202,7 +205,8 @@ func TestForecasts(t *testing.T) {
 		},
 		"an-override-removed": func(t *testing.T) *v1.StatefulSetPlan {
 			set := web()
-			set.Spec.Overrides = []v1.MemberOverride{{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, NodeSelector: map[string]string{"disk": "nvme"}}}
+			set.Spec.Overrides = []v1.MemberOverride{
+				{Name: "big", Ordinals: []v1.OrdinalRange{{First: 1}}, NodeSelector: map[string]string{"disk": "nvme"}}}
 			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) { set.Spec.Overrides = nil }))
 		},
 		"replaced": func(t *testing.T) *v1.StatefulSetPlan {
@@ -217,7 +221,8 @@ func TestForecasts(t *testing.T) {
 		"gated": func(t *testing.T) *v1.StatefulSetPlan {
 			set := web()
 			set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/handed-over"}}
-			set.Spec.Disruption = &v1.StatefulSetDisruption{Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(60))}}}
+			set.Spec.Disruption = &v1.StatefulSetDisruption{
+				Gates: []v1.DisruptionGate{{ConditionType: "example.com/handed-over", TimeoutSeconds: new(int32(60))}}}
 			return played(t, proposed(settled(t, set), func(set *v1.StatefulSet) {
 				newImage(set)
 				set.Spec.Replicas = new(int32(1))

@@ -50,7 +50,8 @@ func (h *host) closed(pod *corev1.Pod) bool {
 
 func (h *host) isGate(kind corev1.PodConditionType) bool {
 	disruption := h.Set.Spec.Disruption
-	return disruption != nil && slices.ContainsFunc(disruption.Gates, func(gate v1.DisruptionGate) bool { return gate.ConditionType == string(kind) })
+	return disruption != nil &&
+		slices.ContainsFunc(disruption.Gates, func(gate v1.DisruptionGate) bool { return gate.ConditionType == string(kind) })
 }
 
 // isKept reports whether a condition is one by which the controller, or an agent that it asks, keeps
@@ -61,9 +62,10 @@ func (h *host) isKept(kind corev1.PodConditionType) bool {
 
 // takenOut reports whether a pod is ready still, although the controller has taken it out of service.
 func (h *host) takenOut(pod *corev1.Pod) bool {
-	return plan.IsReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) && slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
-		return condition.Type == v1.PodInService && condition.Status != corev1.ConditionTrue
-	})
+	return plan.IsReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) &&
+		slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+			return condition.Type == v1.PodInService && condition.Status != corev1.ConditionTrue
+		})
 }
 
 func isOfService(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService }

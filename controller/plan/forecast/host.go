@@ -46,7 +46,8 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, knowing: world.Knowing, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions, broken: map[types.UID]bool{}, stuck: map[string]bool{}}
+	h := &host{rivals: world.Rivals, knowing: world.Knowing, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions,
+		broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions), Objects: maps.Clone(world.Objects)}
 	if h.Objects == nil {
@@ -102,7 +103,8 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Knowing: h.knowing, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now, Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, Knowing: h.knowing, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now,
+		Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
 }
 
 // values are in the order of names, so that the same world always gives the same plan.
@@ -148,7 +150,8 @@ func change[T any](objects map[string]*T, name string, do func(*T)) {
 // pending is a pod that was just created, with what a planner reads of it. What all
 // members have in common is left out, and need not be copied.
 func pending(pod *corev1.Pod) *corev1.Pod {
-	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{
+		Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim != nil {
 			made.Spec.Volumes = append(made.Spec.Volumes, volume)
@@ -194,7 +197,8 @@ func (h *host) react(p plan.Plan) []string {
 
 // startable reports whether a pod is not ready and can become so.
 func (h *host) startable(pod *corev1.Pod) bool {
-	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) || h.closed(pod) {
+	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) ||
+		h.closed(pod) {
 		return false
 	}
 	return pod.Status.Phase == corev1.PodRunning || !slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool {
@@ -224,7 +228,8 @@ func (h *host) start(name string) {
 		for i := range statuses {
 			statuses[i].State = corev1.ContainerState{}
 		}
-		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions, ContainerStatuses: statuses, InitContainerStatuses: pod.Status.InitContainerStatuses, ObservedGeneration: pod.Status.ObservedGeneration}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions, ContainerStatuses: statuses,
+			InitContainerStatuses: pod.Status.InitContainerStatuses, ObservedGeneration: pod.Status.ObservedGeneration}
 	})
 }
 
@@ -244,7 +249,8 @@ func (h *host) collect() []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Claims)) {
 		claim := h.Claims[name]
-		orphaned := slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.Kind == "Pod" && !alive[ref.UID] })
+		orphaned := slices.ContainsFunc(claim.OwnerReferences,
+			func(ref metav1.OwnerReference) bool { return ref.Kind == "Pod" && !alive[ref.UID] })
 		if !mounted[name] && (orphaned || claim.DeletionTimestamp != nil) {
 			delete(h.Claims, name)
 			happened = append(happened, "claim "+name+" is deleted")

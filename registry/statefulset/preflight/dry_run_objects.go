@@ -70,7 +70,8 @@ func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured
 	case setOf(there) != setOf(object):
 		return Answer{There: true}
 	default:
-		_, err = all.Apply(ctx, object.GetName(), withoutDrawn(object), metav1.ApplyOptions{FieldManager: identity.ObjectManager, Force: true, DryRun: []string{metav1.DryRunAll}})
+		_, err = all.Apply(ctx, object.GetName(), withoutDrawn(object),
+			metav1.ApplyOptions{FieldManager: identity.ObjectManager, Force: true, DryRun: []string{metav1.DryRunAll}})
 		return Answer{Err: withoutURL(err), Warnings: heard.texts, There: true}
 	}
 }

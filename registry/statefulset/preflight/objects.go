@@ -34,7 +34,8 @@ func objectTrials(within *render.Evaluation, set, old *v1.StatefulSet) (trials [
 		path := field.NewPath("spec", "objectTemplates").Index(i).Child("object").String()
 		for _, ordinal := range endsOf(set, templates[i].ForSet()) {
 			if object, wrong := templates[i].Make(ordinal); wrong == nil {
-				trials = append(trials, trial{object: withTexts(object, templates[i].Template().Generate), path: path, origin: origin{whole: path}, group: ofObject})
+				trials = append(trials,
+					trial{object: withTexts(object, templates[i].Template().Generate), path: path, origin: origin{whole: path}, group: ofObject})
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func describing(names ...string) func(*v1.StatefulSet) {
 		set.Spec.Replicas = new(int32(3))
 		for _, name := range names {
 			set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, v1.ObjectTemplate{Name: name, Scope: v1.MemberObjectScope,
-				Object: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"member":"$(ORDINAL)"}}`, name)}})
+				Object: runtime.RawExtension{Raw: fmt.Appendf(nil,
+					`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-%s"},"data":{"member":"$(ORDINAL)"}}`, name)}})
 		}
 	}
 }
@@ -73,7 +74,8 @@ func TestWhichObjectsAreTried(t *testing.T) {
 		"one of the set": {describing(), func(set *v1.StatefulSet) {
 			describing("conf")(set)
 			template := &set.Spec.ObjectTemplates[0]
-			template.Scope, template.Object.Raw = v1.SetObjectScope, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-conf"}}`)
+			template.Scope, template.Object.Raw = v1.SetObjectScope,
+				[]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-conf"}}`)
 		}, []string{"web-conf"}},
 		"all if what all are made from is different": {describing("conf"), func(set *v1.StatefulSet) {
 			describing("conf")(set)
@@ -101,10 +103,13 @@ func TestWhatIsFoundInAnObjectIsFoundInItsTemplate(t *testing.T) {
 		errs     []string
 		warnings []string
 	}{
-		"one that could not be created is refused, once": {Answer{Err: invalid}, []string{at + `.data[x]: Invalid value: "x": must be better`}, nil},
+		"one that could not be created is refused, once": {
+			Answer{Err: invalid}, []string{at + `.data[x]: Invalid value: "x": must be better`}, nil},
 		"one that could not be changed is warned of": {Answer{Err: invalid, There: true}, nil, []string{
-			at + ": ConfigMap web-0-conf could not be changed: " + at + `.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`,
-			at + ": ConfigMap web-2-conf could not be changed: " + at + `.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`}},
+			at + ": ConfigMap web-0-conf could not be changed: " + at +
+				`.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`,
+			at + ": ConfigMap web-2-conf could not be changed: " + at +
+				`.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`}},
 		"one that the host has no opinion of is warned of": {Answer{Err: ErrBusy}, nil, []string{at + ": not checked: " + ErrBusy.Error()}},
 		"warnings of the host are the set's":               {Answer{Warnings: []string{"data.x: is old"}}, nil, []string{at + ".data.x: is old"}},
 		"one of somebody else is left alone":               {Answer{There: true}, nil, nil},
@@ -141,7 +146,8 @@ func TestAtMostSixteenObjectsOfTemplatesAreTried(t *testing.T) {
 	if got := len(host.objectNames()); got != mostObjects {
 		t.Errorf("tried %d objects, want %d", got, mostObjects)
 	}
-	want := []string{"spec.objectTemplates[8].object to spec.objectTemplates[31].object: not checked: for one request at most 16 objects of templates are tried on the host cluster"}
+	want := []string{
+		"spec.objectTemplates[8].object to spec.objectTemplates[31].object: not checked: for one request at most 16 objects of templates are tried on the host cluster"}
 	if !slices.Equal(warnings.texts, want) {
 		t.Errorf("warnings: got %q, want %q", warnings.texts, want)
 	}
@@ -166,11 +172,13 @@ func (c *cupboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !strings.HasSuffix(r.URL.Path, "/web-0-conf") {
 		w.WriteHeader(http.StatusNotFound)
-		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound})
+		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+			Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound})
 		return
 	}
-	_ = json.NewEncoder(w).Encode(metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
-		ObjectMeta: metav1.ObjectMeta{Name: "web-0-conf", Namespace: "shop", Annotations: map[string]string{v1.OwnerAnnotation: c.owner}}})
+	_ = json.NewEncoder(w).Encode(
+		metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+			ObjectMeta: metav1.ObjectMeta{Name: "web-0-conf", Namespace: "shop", Annotations: map[string]string{v1.OwnerAnnotation: c.owner}}})
 }
 
 func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
@@ -181,9 +189,12 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 		there       bool
 		warnings    []string
 	}{
-		"one that is not there is created":     {"web-1-conf", "", []string{"GET " + all + "/web-1-conf", "POST " + all + "?" + dry}, false, []string{"data.x: is old"}},
-		"one of the set is changed":            {"web-0-conf", "web/a", []string{"GET " + all + "/web-0-conf", "PATCH " + all + "/web-0-conf?" + dry + "&force=true"}, true, []string{"data.x: is old"}},
-		"one of an earlier set is changed":     {"web-0-conf", "web/b", []string{"GET " + all + "/web-0-conf", "PATCH " + all + "/web-0-conf?" + dry + "&force=true"}, true, []string{"data.x: is old"}},
+		"one that is not there is created": {
+			"web-1-conf", "", []string{"GET " + all + "/web-1-conf", "POST " + all + "?" + dry}, false, []string{"data.x: is old"}},
+		"one of the set is changed": {"web-0-conf", "web/a",
+			[]string{"GET " + all + "/web-0-conf", "PATCH " + all + "/web-0-conf?" + dry + "&force=true"}, true, []string{"data.x: is old"}},
+		"one of an earlier set is changed": {"web-0-conf", "web/b",
+			[]string{"GET " + all + "/web-0-conf", "PATCH " + all + "/web-0-conf?" + dry + "&force=true"}, true, []string{"data.x: is old"}},
 		"one of another set is left alone":     {"web-0-conf", "other/a", []string{"GET " + all + "/web-0-conf"}, true, nil},
 		"one of somebody else is left alone":   {"web-0-conf", "", []string{"GET " + all + "/web-0-conf"}, true, nil},
 		"one of a like name is somebody's own": {"web-0-conf", "web-2/a", []string{"GET " + all + "/web-0-conf"}, true, nil},
@@ -192,14 +203,16 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 			host := &cupboard{owner: test.owner}
 			server := httptest.NewServer(host)
 			defer server.Close()
-			runner, err := newDryRunner(&clientrest.Config{Host: server.URL}, "somebody-else", func(context.Context, schema.GroupVersionKind) ([]metav1.APIResource, error) {
-				return []metav1.APIResource{{Name: "configmaps"}}, nil
-			})
+			runner, err := newDryRunner(&clientrest.Config{Host: server.URL}, "somebody-else",
+				func(context.Context, schema.GroupVersionKind) ([]metav1.APIResource, error) {
+					return []metav1.APIResource{{Name: "configmaps"}}, nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
-			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": test.name, "namespace": "shop",
-				"annotations": map[string]any{v1.OwnerAnnotation: "web/a"}}}}
+			object := &unstructured.Unstructured{
+				Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": test.name, "namespace": "shop",
+					"annotations": map[string]any{v1.OwnerAnnotation: "web/a"}}}}
 			answer := runner.TryCreate(t.Context(), object)
 			if answer.Err != nil || answer.There != test.there || !slices.Equal(answer.Warnings, test.warnings) {
 				t.Errorf("got the answer %+v, want that it is there: %t, and the warnings %q", answer, test.there, test.warnings)
@@ -214,8 +227,9 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 func TestASecretIsTriedWithTextsOfTheLengthsThatAreDrawn(t *testing.T) {
 	host := willing()
 	set := settest.Changed(func(set *v1.StatefulSet) {
-		set.Spec.ObjectTemplates = []v1.ObjectTemplate{{Name: "sst", Scope: v1.SetObjectScope, Generate: []v1.GeneratedKey{{Key: "password", Bytes: 3}},
-			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(SET)-sst"}}`)}}}
+		set.Spec.ObjectTemplates = []v1.ObjectTemplate{
+			{Name: "sst", Scope: v1.SetObjectScope, Generate: []v1.GeneratedKey{{Key: "password", Bytes: 3}},
+				Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(SET)-sst"}}`)}}}
 	})
 	if err := (Preflight{Host: host}).AfterCreate(rest.ValidateAllObjectFunc)(t.Context(), set); err != nil {
 		t.Fatalf("got %v, want no error", err)

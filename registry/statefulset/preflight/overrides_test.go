@@ -19,7 +19,8 @@ import (
 // overrides are so many that make different pods.
 func overrides(n int) (all []v1.MemberOverride) {
 	for i := range n {
-		all = append(all, v1.MemberOverride{Name: fmt.Sprint("o", i), Ordinals: []v1.OrdinalRange{{First: int32(i)}}, NodeSelector: map[string]string{"disk": fmt.Sprint(i)}})
+		all = append(all, v1.MemberOverride{
+			Name: fmt.Sprint("o", i), Ordinals: []v1.OrdinalRange{{First: int32(i)}}, NodeSelector: map[string]string{"disk": fmt.Sprint(i)}})
 	}
 	return all
 }
@@ -63,7 +64,8 @@ func TestWhatTheHostFindsInAnOverrideIsFoundThere(t *testing.T) {
 		s.Template.Spec.Tolerations = []corev1.Toleration{{Key: "a"}}
 		s.Overrides = overrides(2)
 		s.Overrides[1].Tolerations = []corev1.Toleration{{Key: "b"}}
-		s.Overrides[1].Containers = []v1.ContainerOverride{{Name: "nginx", Image: "x", Resources: &corev1.ResourceRequirements{}, Env: []corev1.EnvVar{{Name: "B", Value: "1"}}}}
+		s.Overrides[1].Containers = []v1.ContainerOverride{
+			{Name: "nginx", Image: "x", Resources: &corev1.ResourceRequirements{}, Env: []corev1.EnvVar{{Name: "B", Value: "1"}}}}
 	}))
 	isOverridden := func(spec corev1.PodSpec) bool { return spec.NodeSelector["disk"] == "1" }
 	for field, want := range map[string]string{
@@ -102,8 +104,9 @@ func TestAtMostTenOverridesAreTriedForARequest(t *testing.T) {
 		tried     int
 		warning   string
 	}{
-		"ten":                     {10, 3 + 20, ""},
-		"as many as there may be": {50, 3 + 20, "spec.overrides[10] to spec.overrides[49]: not checked: for one request at most 10 overrides are tried on the host cluster"},
+		"ten": {10, 3 + 20, ""},
+		"as many as there may be": {
+			50, 3 + 20, "spec.overrides[10] to spec.overrides[49]: not checked: for one request at most 10 overrides are tried on the host cluster"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := willing()

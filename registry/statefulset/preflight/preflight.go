@@ -70,7 +70,8 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 		set := obj.(*v1.StatefulSet)
 		trials := Trials(sync.OnceValue(func() error {
 			within := render.Within(ctx)
-			return p.try(ctx, set, slices.Concat(templateTrials(within, set), claimTrials(set), overrideTrials(within, set, nil), objectTrials(within, set, nil)))
+			return p.try(ctx, set,
+				slices.Concat(templateTrials(within, set), claimTrials(set), overrideTrials(within, set, nil), objectTrials(within, set, nil)))
 		}))
 		if err := admit(withTrials(ctx, trials), obj); err != nil {
 			return err
@@ -160,7 +161,8 @@ func bounded(trials []trial) (asked []trial, left []string) {
 		group group
 		most  int
 		left  func([]trial) []string
-	}{{ofTemplate, mostTrials, unasked}, {ofOverride, 2 * mostOverrides, unaskedOf("overrides", mostOverrides)}, {ofObject, mostObjects, unaskedOf("objects of templates", mostObjects)}} {
+	}{{ofTemplate, mostTrials, unasked}, {ofOverride, 2 * mostOverrides, unaskedOf("overrides", mostOverrides)},
+		{ofObject, mostObjects, unaskedOf("objects of templates", mostObjects)}} {
 		room := min(len(of[part.group]), part.most)
 		asked, left = append(asked, of[part.group][:room]...), append(left, part.left(of[part.group][room:])...)
 	}

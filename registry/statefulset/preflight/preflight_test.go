@@ -84,8 +84,9 @@ func TestWhatIsTried(t *testing.T) {
 		"nothing for a change of labels":   {func(set *v1.StatefulSet) { set.Labels = map[string]string{"a": "c"} }, nil},
 		"nothing for a change of status":   {func(set *v1.StatefulSet) { set.Status.Replicas = 9 }, nil},
 		"the template for another image":   {settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "nginx:2" }), template},
-		"the template for another label":   {func(set *v1.StatefulSet) { set.Spec.Template.Labels = map[string]string{"app": "web", "a": "b"} }, template},
-		"the claims for another size":      {settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }), claims},
+		"the template for another label": {
+			func(set *v1.StatefulSet) { set.Spec.Template.Labels = map[string]string{"app": "web", "a": "b"} }, template},
+		"the claims for another size": {settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = nil }), claims},
 		"all for both": {func(set *v1.StatefulSet) {
 			set.Spec.Template.Labels = nil
 			set.Spec.VolumeClaimTemplates[0].Name = "b"
@@ -98,7 +99,8 @@ func TestWhatIsTried(t *testing.T) {
 			s.Overrides = overrides(1)
 			s.Overrides[0].NodeSelector = nil
 		}), nil},
-		"nothing for a quantity respelled":  {settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources = settest.ClaimTemplate("x").Spec.Resources }), nil},
+		"nothing for a quantity respelled": {
+			settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.Resources = settest.ClaimTemplate("x").Spec.Resources }), nil},
 		"nothing for an empty list for nil": {settest.Pod(func(p *corev1.PodSpec) { p.Tolerations = []corev1.Toleration{} }), nil},
 	}
 	for name, test := range tests {
@@ -167,7 +169,8 @@ func TestWhatAdmissionRefusesIsNotTried(t *testing.T) {
 	if err := create(t.Context(), settest.Valid()); !errors.Is(err, refusal) {
 		t.Errorf("create: got %v, want %v", err, refusal)
 	}
-	if err := update(t.Context(), settest.Changed(settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "nginx:2" })), settest.Valid()); !errors.Is(err, refusal) {
+	if err := update(t.Context(), settest.Changed(settest.Pod(func(p *corev1.PodSpec) { p.Containers[0].Image = "nginx:2" })),
+		settest.Valid()); !errors.Is(err, refusal) {
 		t.Errorf("update: got %v, want %v", err, refusal)
 	}
 	if got := host.kinds(); len(got) > 0 {
@@ -222,9 +225,11 @@ func TestANewSetIsTriedAsItsFirstMember(t *testing.T) {
 	for _, object := range host.tried {
 		meta := object.(metav1.Object)
 		if meta.GetName() != "" || meta.GetGenerateName() == "" || meta.GetNamespace() != metav1.NamespaceDefault {
-			t.Errorf("%T: got name %q, generateName %q, namespace %q; want a generated name in the set's namespace", object, meta.GetName(), meta.GetGenerateName(), meta.GetNamespace())
+			t.Errorf("%T: got name %q, generateName %q, namespace %q; want a generated name in the set's namespace", object, meta.GetName(),
+				meta.GetGenerateName(), meta.GetNamespace())
 		}
-		if pod, ok := object.(*corev1.Pod); ok && (pod.Spec.Hostname != "web-4" || pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != "www-web-4") {
+		if pod, ok := object.(*corev1.Pod); ok &&
+			(pod.Spec.Hostname != "web-4" || pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName != "www-web-4") {
 			t.Errorf("pod: got hostname %q and volumes %+v, want those of member 4", pod.Spec.Hostname, pod.Spec.Volumes)
 		}
 	}

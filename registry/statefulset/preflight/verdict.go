@@ -78,7 +78,8 @@ func (t trial) judge(answer Answer) findings {
 		case t.binds(cause.Field, answer):
 			found.errs = append(found.errs, err)
 		case answer.There:
-			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be changed: %v; if it may not be changed, delete it to have it made anew", t.path, t.noun(), err))
+			found.warnings = append(found.warnings,
+				fmt.Sprintf("%s: %s could not be changed: %v; if it may not be changed, delete it to have it made anew", t.path, t.noun(), err))
 		default:
 			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be created: %v", t.path, t.noun(), err))
 		}
@@ -126,8 +127,9 @@ func unasked(trials []trial) []string {
 	case 1:
 		return []string{fmt.Sprintf("%s: not checked: for one request at most %d objects are tried on the host cluster", left[0], mostTrials)}
 	}
-	return []string{fmt.Sprintf("%s: not checked, nor %d other claim templates up to %s: for one request at most %d objects are tried on the host cluster",
-		left[0], count-1, left[len(left)-1], mostTrials)}
+	return []string{
+		fmt.Sprintf("%s: not checked, nor %d other claim templates up to %s: for one request at most %d objects are tried on the host cluster",
+			left[0], count-1, left[len(left)-1], mostTrials)}
 }
 
 // unaskedOf says which parts of a set were not tried, because they were too many.
@@ -136,7 +138,8 @@ func unaskedOf(what string, most int) func(trials []trial) []string {
 		if len(trials) == 0 {
 			return nil
 		}
-		return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d %s are tried on the host cluster", trials[0].path, trials[len(trials)-1].path, most, what)}
+		return []string{fmt.Sprintf("%s to %s: not checked: for one request at most %d %s are tried on the host cluster", trials[0].path,
+			trials[len(trials)-1].path, most, what)}
 	}
 }
 
@@ -183,7 +186,8 @@ func (o origin) fieldError(cause metav1.StatusCause) *field.Error {
 	if !known {
 		kind, detail = field.ErrorTypeInvalid, cause.Message
 	}
-	return &field.Error{Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: shortened(strings.TrimPrefix(detail, ": "))}
+	return &field.Error{
+		Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: shortened(strings.TrimPrefix(detail, ": "))}
 }
 
 // shortened leaves out the middle of a long complaint: the host repeats in it what a field has, which

@@ -31,21 +31,23 @@ func TestPathsOfTheHostBecomePathsOfTheSet(t *testing.T) {
 	template := templateTrials(nil, set)
 	trials := map[string]trial{"template": template[0], "pod": template[1], "claim": claimTrials(set)[1]}
 	tests := map[string]struct{ of, path, want string }{
-		"the template":                          {"template", "template", "spec.template"},
-		"a container of the template":           {"template", "template.spec.containers[0].image", "spec.template.spec.containers[0].image"},
-		"the labels, as the host calls them":    {"template", "template.labels", "spec.template.labels"},
-		"a claim's volume":                      {"template", "template.spec.volumes[1].name", "spec.volumeClaimTemplates[1].name"},
-		"the first volume of the template":      {"template", "template.spec.volumes[2].name", "spec.template.spec.volumes[0].name"},
-		"a volume behind one that is replaced":  {"template", "template.spec.volumes[3].hostPath.path", "spec.template.spec.volumes[2].hostPath.path"},
+		"the template":                       {"template", "template", "spec.template"},
+		"a container of the template":        {"template", "template.spec.containers[0].image", "spec.template.spec.containers[0].image"},
+		"the labels, as the host calls them": {"template", "template.labels", "spec.template.labels"},
+		"a claim's volume":                   {"template", "template.spec.volumes[1].name", "spec.volumeClaimTemplates[1].name"},
+		"the first volume of the template":   {"template", "template.spec.volumes[2].name", "spec.template.spec.volumes[0].name"},
+		"a volume behind one that is replaced": {
+			"template", "template.spec.volumes[3].hostPath.path", "spec.template.spec.volumes[2].hostPath.path"},
 		"a volume that nobody has":              {"template", "template.spec.volumes[9].name", "spec.template.spec.volumes[9].name"},
 		"the volumes":                           {"template", "template.spec.volumes", "spec.template.spec.volumes"},
 		"a field whose name begins alike":       {"template", "templates.spec", "templates.spec"},
 		"a container of the pod":                {"pod", "spec.containers[1].ports[0]", "spec.template.spec.containers[1].ports[0]"},
 		"the labels of the pod":                 {"pod", "metadata.labels", "spec.template.metadata.labels"},
 		"the hostname, which is made of a name": {"pod", "spec.hostname", "metadata.name"},
-		"a volume of the pod":                   {"pod", "spec.volumes[0].persistentVolumeClaim", "spec.volumeClaimTemplates[0].persistentVolumeClaim"},
-		"the size of a claim":                   {"claim", "spec.resources[storage]", "spec.volumeClaimTemplates[1].spec.resources[storage]"},
-		"the labels of a claim":                 {"claim", "metadata.labels", "spec.volumeClaimTemplates[1].metadata.labels"},
+		"a volume of the pod": {
+			"pod", "spec.volumes[0].persistentVolumeClaim", "spec.volumeClaimTemplates[0].persistentVolumeClaim"},
+		"the size of a claim":   {"claim", "spec.resources[storage]", "spec.volumeClaimTemplates[1].spec.resources[storage]"},
+		"the labels of a claim": {"claim", "metadata.labels", "spec.volumeClaimTemplates[1].metadata.labels"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,16 +99,20 @@ func TestWhatTheHostSaysOfANewSet(t *testing.T) {
 		},
 		"labels of a claim, which the set's own kind does not look at, are warned of": {
 			preflight: Preflight{Host: refusing(claim, invalidAt("metadata.labels"))},
-			warnings:  []string{`spec.volumeClaimTemplates[0]: a claim could not be created: spec.volumeClaimTemplates[0].metadata.labels: Invalid value: "x": must be better`},
+			warnings: []string{
+				`spec.volumeClaimTemplates[0]: a claim could not be created: spec.volumeClaimTemplates[0].metadata.labels: Invalid value: "x": must be better`},
 		},
 		"a complaint of a kind that is not known is refused in its own words": {
 			preflight: Preflight{Host: refusing(template, &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid,
-				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "FieldValueUgly", Message: "Ugly: so ugly", Field: "template.spec"}}}}})},
+				Details: &metav1.StatusDetails{
+					Causes: []metav1.StatusCause{{Type: "FieldValueUgly", Message: "Ugly: so ugly", Field: "template.spec"}}}}})},
 			errs: []string{"spec.template.spec: Invalid value: Ugly: so ugly"},
 		},
 		"an answer that is no list of fields is warned of": {
-			preflight: Preflight{Host: refusing(template, apierrors.NewGenericServerResponse(422, "POST", schema.GroupResource{Resource: "podtemplates"}, "", "what?", 0, true))},
-			warnings:  []string{"spec.template: a pod template could not be created now: the server rejected our request due to an error in our request (post podtemplates)"},
+			preflight: Preflight{Host: refusing(template,
+				apierrors.NewGenericServerResponse(422, "POST", schema.GroupResource{Resource: "podtemplates"}, "", "what?", 0, true))},
+			warnings: []string{
+				"spec.template: a pod template could not be created now: the server rejected our request due to an error in our request (post podtemplates)"},
 		},
 		"a policy is warned of": {
 			preflight: Preflight{Host: refusing(pod, forbidden)},
@@ -141,9 +147,11 @@ func TestWhatTheHostSaysOfANewSet(t *testing.T) {
 
 func TestALongComplaintIsShortened(t *testing.T) {
 	value := strings.Repeat("é", 1000)
-	cause := metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.template", Message: `Invalid value: "` + value + `": field is immutable`}
+	cause := metav1.StatusCause{
+		Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.template", Message: `Invalid value: "` + value + `": field is immutable`}
 	got := origin{whole: "spec.objectTemplates[0].object"}.fieldError(cause).Error()
-	want := `spec.objectTemplates[0].object.spec.template: Invalid value: "` + strings.Repeat("é", 99) + " ... " + strings.Repeat("é", 279) + `": field is immutable`
+	want := `spec.objectTemplates[0].object.spec.template: Invalid value: "` + strings.Repeat("é", 99) + " ... " + strings.Repeat("é", 279) +
+		`": field is immutable`
 	if got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}

@@ -25,10 +25,12 @@ func TestCountWrites(t *testing.T) {
 		want, dry  Requests
 		wantWrites int
 	}{
-		"of one user in one namespace, refused ones too": {Filter{User: "ours", Namespace: "a"}, Requests{"create pods": 1, "create events": 1}, Requests{"create pods": 1}, 2},
-		"of one user anywhere":                           {Filter{User: "ours"}, Requests{"create pods": 2, "create events": 1}, Requests{"create pods": 1}, 3},
-		"reads, too":                                     {Filter{User: "ours", Namespace: "a", Reads: true}, Requests{"create pods": 1, "create events": 1, "get pods": 1}, Requests{"create pods": 1}, 3},
-		"of a subresource":                               {Filter{User: "kwok"}, Requests{"patch pods/status": 1}, Requests{}, 1},
+		"of one user in one namespace, refused ones too": {
+			Filter{User: "ours", Namespace: "a"}, Requests{"create pods": 1, "create events": 1}, Requests{"create pods": 1}, 2},
+		"of one user anywhere": {Filter{User: "ours"}, Requests{"create pods": 2, "create events": 1}, Requests{"create pods": 1}, 3},
+		"reads, too": {Filter{User: "ours", Namespace: "a", Reads: true}, Requests{"create pods": 1, "create events": 1, "get pods": 1},
+			Requests{"create pods": 1}, 3},
+		"of a subresource": {Filter{User: "kwok"}, Requests{"patch pods/status": 1}, Requests{}, 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			writes, dryRuns, err := CountWrites(strings.NewReader(auditLog), test.filter)

@@ -16,9 +16,10 @@ func TestProvisional(t *testing.T) {
 		want   string
 	}{
 		"a quiet machine, usual sizes and three rounds": {func(*Run) {}, ""},
-		"others have computed":                          {func(r *Run) { r.Busy = []float64{0.02, 0.55} }, "other programs took 2 % to 55 % of the processors"},
-		"smaller sizes":                                 {func(r *Run) { r.Scale = 0.1 }, "the sizes were 0.10 of the usual ones"},
-		"few rounds":                                    {func(r *Run) { r.Rounds = 1 }, "there were 1 rounds"},
+		"others have computed": {
+			func(r *Run) { r.Busy = []float64{0.02, 0.55} }, "other programs took 2 % to 55 % of the processors"},
+		"smaller sizes": {func(r *Run) { r.Scale = 0.1 }, "the sizes were 0.10 of the usual ones"},
+		"few rounds":    {func(r *Run) { r.Rounds = 1 }, "there were 1 rounds"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			run := example()
@@ -64,7 +65,8 @@ func TestARunIsContinued(t *testing.T) {
 		want    []string
 		busy    int
 	}{
-		"what was left out is taken over, in order":       {of("first", "second", "third"), func(*Run) {}, []string{"first", "second", "third"}, 2},
+		"what was left out is taken over, in order": {
+			of("first", "second", "third"), func(*Run) {}, []string{"first", "second", "third"}, 2},
 		"another commit of the same code is the same run": {of("first"), func(r *Run) { r.Commit = "4567def" }, []string{"first", "second"}, 2},
 		"other code is another run":                       {of("first"), func(r *Run) { r.Measured = "cdef" }, []string{"second"}, 1},
 		"so is another machine":                           {of("first"), func(r *Run) { r.Machine.Cores = 64 }, []string{"second"}, 1},
@@ -99,7 +101,8 @@ func TestInsert(t *testing.T) {
 	if once != twice {
 		t.Errorf("inserting twice: got\n%s\nwant what inserting once gave:\n%s", twice, once)
 	}
-	for _, want := range []string{"# Title\n", "Commit 0123abc, 2026-11-22, 3 rounds, on 2 cores of a processor", "| parallel |", "\n\nAfter.\n"} {
+	for _, want := range []string{
+		"# Title\n", "Commit 0123abc, 2026-11-22, 3 rounds, on 2 cores of a processor", "| parallel |", "\n\nAfter.\n"} {
 		if !strings.Contains(once, want) {
 			t.Errorf("the page: got\n%s\nwant %q in it", once, want)
 		}

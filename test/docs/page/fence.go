@@ -58,7 +58,8 @@ func (f Fence) Use() (Use, error) {
 	case word == "norun":
 		return Use{}, fmt.Errorf("```%s does not say why: want ```console norun REASON", f.Info)
 	}
-	return Use{}, fmt.Errorf("```%s: want ```console, ```console fresh, ```console alone, ```console nodes, or ```console norun REASON", f.Info)
+	return Use{},
+		fmt.Errorf("```%s: want ```console, ```console fresh, ```console alone, ```console nodes, or ```console norun REASON", f.Info)
 }
 
 func (f Fence) listing(language, name string) (Use, error) {
@@ -125,7 +126,8 @@ func withoutEnd(lines []string) []string {
 }
 
 // failed is how kubectl and its plugin begin when they fail.
-var failed = regexp.MustCompile(`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: |command terminated with exit code [1-9])`)
+var failed = regexp.MustCompile(
+	`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: |command terminated with exit code [1-9])`)
 
 // Fails says that the page shows the command to fail.
 func (c Command) Fails() bool {

@@ -93,7 +93,8 @@ type pattern struct {
 
 // volatile finds, in this order: UIDs, times, addresses, hashes of revisions behind a name and alone, ages, text left out, and the nodes
 // of the local cluster.
-var volatile = regexp.MustCompile(`(` + uid + `)|(` + moment + `)|(` + address + `)|(-` + hash + `\b)|(\b` + hash + `\b)|(\b` + age + `\b)|(\.\.\.)|(` + node + `)|(\s+)`)
+var volatile = regexp.MustCompile(`(` + uid + `)|(` + moment + `)|(` + address + `)|(-` + hash + `\b)|(\b` + hash + `\b)|(\b` + age +
+	`\b)|(\.\.\.)|(` + node + `)|(\s+)`)
 
 const (
 	uid     = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`

@@ -21,7 +21,8 @@ func TestMatch(t *testing.T) {
 			want: "NAME  READY  AGE\nweb   3/3    21s",
 			got:  "NAME   READY   AGE\nweb    3/3     3m2s   \n",
 		},
-		"an age that is none":       {want: "web   3/3    21s", got: "web  3/3  soon", fails: `expected "web   3/3    21s", got "web  3/3  soon"`},
+		"an age that is none": {
+			want: "web   3/3    21s", got: "web  3/3  soon", fails: `expected "web   3/3    21s", got "web  3/3  soon"`},
 		"another number":            {want: "web   3/3    21s", got: "web  2/3  21s", fails: `got "web  2/3  21s"`},
 		"times":                     {want: "since 2026-01-01T12:00:00Z", got: "since 2031-12-24T01:02:03Z"},
 		"a time that is missing":    {want: "since 2026-01-01T12:00:00Z", got: "since yesterday", fails: `got "since yesterday"`},

@@ -23,21 +23,25 @@ func TestUseOfFences(t *testing.T) {
 	}{
 		"commands":                      {fence: fence("console", "$ kubectl get sset"), want: page.Use{Run: true}},
 		"commands in another namespace": {fence: fence("console fresh", "$ kubectl get sset"), want: page.Use{Run: true, Fresh: true}},
-		"commands that need the cluster for themselves": {fence: fence("console alone", "$ kubectl get sset"), want: page.Use{Run: true, Alone: true}},
-		"commands on real nodes":                        {fence: fence("console nodes", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true}},
-		"commands on real nodes that have one server":   {fence: fence("console nodes single", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true, Installed: "single"}},
-		"commands on nodes that there are not":          {fence: fence("console nodes two", "$ kubectl get sset"), fails: "one of bare, single, ha"},
-		"commands that are not run":                     {fence: fence("console norun needs real nodes", "$ make demo"), want: page.Use{NotRun: "needs real nodes"}},
-		"commands that are not run, no why":             {fence: fence("console norun", "$ make demo"), fails: "does not say why"},
-		"a word that there is not":                      {fence: fence("console skip", "$ make demo"), fails: "want ```console"},
-		"no command":                                    {fence: fence("console", "make demo"), fails: "is printed before a command"},
-		"nothing":                                       {fence: fence("console"), fails: "there is no command"},
-		"no language":                                   {fence: fence("", "kubectl get sset"), fails: "want console for commands"},
-		"a shell":                                       {fence: fence("sh", "kubectl get sset"), fails: "want console for commands"},
-		"a listing":                                     {fence: fence("text", "web-0"), want: page.Use{}},
-		"a listing with a command":                      {fence: fence("text", "$ kubectl get sset"), fails: "want console"},
-		"a file":                                        {fence: fence("yaml db.yaml", "kind: StatefulSet"), want: page.Use{File: "db.yaml"}},
-		"a file somewhere else":                         {fence: fence("yaml ../db.yaml", "kind: StatefulSet"), fails: "want the name of one file"},
+		"commands that need the cluster for themselves": {
+			fence: fence("console alone", "$ kubectl get sset"), want: page.Use{Run: true, Alone: true}},
+		"commands on real nodes": {
+			fence: fence("console nodes", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true}},
+		"commands on real nodes that have one server": {
+			fence: fence("console nodes single", "$ kubectl get sset"), want: page.Use{Run: true, Nodes: true, Installed: "single"}},
+		"commands on nodes that there are not": {fence: fence("console nodes two", "$ kubectl get sset"), fails: "one of bare, single, ha"},
+		"commands that are not run": {
+			fence: fence("console norun needs real nodes", "$ make demo"), want: page.Use{NotRun: "needs real nodes"}},
+		"commands that are not run, no why": {fence: fence("console norun", "$ make demo"), fails: "does not say why"},
+		"a word that there is not":          {fence: fence("console skip", "$ make demo"), fails: "want ```console"},
+		"no command":                        {fence: fence("console", "make demo"), fails: "is printed before a command"},
+		"nothing":                           {fence: fence("console"), fails: "there is no command"},
+		"no language":                       {fence: fence("", "kubectl get sset"), fails: "want console for commands"},
+		"a shell":                           {fence: fence("sh", "kubectl get sset"), fails: "want console for commands"},
+		"a listing":                         {fence: fence("text", "web-0"), want: page.Use{}},
+		"a listing with a command":          {fence: fence("text", "$ kubectl get sset"), fails: "want console"},
+		"a file":                            {fence: fence("yaml db.yaml", "kind: StatefulSet"), want: page.Use{File: "db.yaml"}},
+		"a file somewhere else":             {fence: fence("yaml ../db.yaml", "kind: StatefulSet"), fails: "want the name of one file"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got, err := c.fence.Use()
@@ -55,7 +59,8 @@ func TestUseOfFences(t *testing.T) {
 }
 
 func TestCommandsOfAFence(t *testing.T) {
-	got, err := fence("console", "$ cat >f <<EOF", "> a", ">", "> EOF", "$ kubectl get \\", "  sset", "NAME", "", "web", "", "$ kubectl delete sset web", "error: no").Commands()
+	got, err := fence("console", "$ cat >f <<EOF", "> a", ">", "> EOF", "$ kubectl get \\", "  sset", "NAME", "", "web", "",
+		"$ kubectl delete sset web", "error: no").Commands()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ func TestAuthoritiesThatCannotBeUsedAreNotReplaced(t *testing.T) {
 	s := open(t)
 	s.fill(t, map[string][]byte{"ca.crt": []byte("nothing"), "ca.key": nil})
 	p := s.Launch(t, s.server)
-	s.awaitUnready(t, `kubectl --namespace statefulset-system patch secret statefulset-apiserver-ca --type=json --patch='[{"op":"remove","path":"/data"}]'`)
+	s.awaitUnready(t,
+		`kubectl --namespace statefulset-system patch secret statefulset-apiserver-ca --type=json --patch='[{"op":"remove","path":"/data"}]'`)
 	s.kubectl(t, "--namespace", system, "patch", "secret", authorities, "--type=json", `--patch=[{"op":"remove","path":"/data"}]`)
 	if err := p.AwaitReady(t.Context()); err != nil {
 		t.Errorf("after the remedy: %v", err)

@@ -30,7 +30,8 @@ func TestARoleThatIsSwitchedOffStaysWithoutRules(t *testing.T) {
 	})
 	rules := func() map[string]int {
 		count := map[string]int{}
-		for _, name := range []string{"statefulset-controller-gates", "statefulset-controller-in-place", "statefulset-controller-eviction", "statefulset-apiserver-reads", "statefulset-apiserver-registration"} {
+		for _, name := range []string{"statefulset-controller-gates", "statefulset-controller-in-place", "statefulset-controller-eviction",
+			"statefulset-apiserver-reads", "statefulset-apiserver-registration"} {
 			role, err := s.host.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
 			if err != nil {
 				t.Fatalf("reading a role: %v", err)
@@ -50,7 +51,8 @@ func TestARoleThatIsSwitchedOffStaysWithoutRules(t *testing.T) {
 			t.Errorf("rules of %s by default: got none, want some", name)
 		}
 	}
-	h.run(t, "upgrade", "--set=change=a,rights.gates=false,rights.inPlace=false,rights.eviction=false,rights.reads=false,tls.mode=certManager", "--force-conflicts")
+	h.run(t, "upgrade", "--set=change=a,rights.gates=false,rights.inPlace=false,rights.eviction=false,rights.reads=false,tls.mode=certManager",
+		"--force-conflicts")
 	for name, got := range rules() {
 		if got > 0 {
 			t.Errorf("rules of %s after it was switched off: got %d, want none", name, got)

@@ -34,7 +34,8 @@ func TestNothingEmptiesAFilledSecret(t *testing.T) {
 	same := func(after string) {
 		t.Helper()
 		got := s.secret(t)
-		if got.UID != filled.UID || !bytes.Equal(got.Data["ca.key"], filled.Data["ca.key"]) || !bytes.HasSuffix(got.Data["ca.crt"], newest(filled)) {
+		if got.UID != filled.UID || !bytes.Equal(got.Data["ca.key"], filled.Data["ca.key"]) ||
+			!bytes.HasSuffix(got.Data["ca.crt"], newest(filled)) {
 			t.Fatalf("after %s: got Secret %s with %s, want %s with the authority of %s", after, got.UID, sizes(got), filled.UID, sizes(filled))
 		}
 	}
@@ -44,7 +45,8 @@ func TestNothingEmptiesAFilledSecret(t *testing.T) {
 	same("kubectl sts install, which applies on the server")
 	s.kubectl(t, "apply", "--kustomize="+s.Path("registration"))
 	same("kubectl apply of a whole installation")
-	if out, err := exec.CommandContext(t.Context(), s.Path("kubectl"), "--kubeconfig", s.Path("kubeconfig"), "delete", "-f", manifest).CombinedOutput(); err == nil ||
+	if out, err := exec.CommandContext(t.Context(), s.Path("kubectl"), "--kubeconfig", s.Path("kubeconfig"), "delete", "-f",
+		manifest).CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "kubectl sts uninstall") {
 		t.Errorf("kubectl delete of the manifest: got %v, %s, want a refusal that names kubectl sts uninstall", err, out)
 	}
@@ -80,7 +82,8 @@ func TestNothingEmptiesAFilledSecret(t *testing.T) {
 		return nil
 	})
 	filled = s.secret(t)
-	for _, step := range [][]string{{"upgrade", after}, {"upgrade", before, "--force-replace", "--server-side=false"}, {"rollback"}, {"uninstall"}, {"install", before}, {"uninstall"}} {
+	for _, step := range [][]string{{"upgrade", after}, {"upgrade", before, "--force-replace", "--server-side=false"}, {"rollback"},
+		{"uninstall"}, {"install", before}, {"uninstall"}} {
 		h.run(t, step...)
 		same("helm " + strings.Join(step, " ") + ", of a Secret that Helm has created")
 	}

@@ -72,7 +72,8 @@ func TestNoRequestFailsWhileEverythingIsRenewed(t *testing.T) {
 
 	l := &load{suite: s, seen: seen, ports: ports}
 	stop := l.start(t)
-	for deadline := time.Now().Add(time.Duration(rotations+1) * patience); len(seen.names) <= rotations || seen.trusts(first); time.Sleep(poll) {
+	for deadline := time.Now().Add(time.Duration(rotations+1) * patience); len(seen.names) <= rotations ||
+		seen.trusts(first); time.Sleep(poll) {
 		if err := seen.look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,8 @@ func TestNoRequestFailsWhileEverythingIsRenewed(t *testing.T) {
 			t.Errorf("authorities that can sign at a time: got %d, want at most 2", seen.keys)
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %d rotations were due: got the authorities %v, of which these are trusted: %v", rotations, seen.names, subjects(seen.trusted()))
+			t.Fatalf("after %d rotations were due: got the authorities %v, of which these are trusted: %v", rotations, seen.names,
+				subjects(seen.trusted()))
 		}
 	}
 	stop()
@@ -94,7 +96,8 @@ func TestNoRequestFailsWhileEverythingIsRenewed(t *testing.T) {
 	}
 	row.Report(t, row.Row{
 		Fault: "certificates and authorities run out", Side: "ours", Where: "real", Runs: len(seen.names) - 1, Violations: len(l.failures),
-		Detail: fmt.Sprintf("%d requests through the host and %d handshakes with three replicas, which showed %d certificates", l.requests, l.handshakes, len(l.shown)),
+		Detail: fmt.Sprintf("%d requests through the host and %d handshakes with three replicas, which showed %d certificates", l.requests,
+			l.handshakes, len(l.shown)),
 	})
 }
 
@@ -219,7 +222,8 @@ func (l *load) fail(err error) {
 
 // ask sends a request the way of all requests. Nothing repeats it.
 func (l *load) ask(ctx context.Context, client *http.Client) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.suite.Config.Host+"/apis/apps.statefulset.dev/v1/statefulsets?limit=1", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.suite.Config.Host+"/apis/apps.statefulset.dev/v1/statefulsets?limit=1",
+		nil)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,8 @@ func open(t *testing.T) *suite {
 // kubectl runs the cluster's kubectl as administrator.
 func (s *suite) kubectl(t *testing.T, args ...string) {
 	t.Helper()
-	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), s.Path("kubectl"), append([]string{"--kubeconfig", s.Path("kubeconfig")}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(context.WithoutCancel(t.Context()), s.Path("kubectl"),
+		append([]string{"--kubeconfig", s.Path("kubeconfig")}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("kubectl %v: %v: %s", args, err, out)
 	}

@@ -65,7 +65,8 @@ func (a *agent) care(ctx context.Context, pod *corev1.Pod) {
 	default:
 		if container, ready, needed := scenarios.RestartOf(pod); needed {
 			a.once(ctx, fmt.Sprintf("restart %d", pod.Generation), pod, func(ctx context.Context, pod *corev1.Pod) error {
-				return a.patchStatus(ctx, pod, map[string]any{"containerStatuses": []corev1.ContainerStatus{container}, "conditions": []corev1.PodCondition{readyCondition(ready)}})
+				return a.patchStatus(ctx, pod,
+					map[string]any{"containerStatuses": []corev1.ContainerStatus{container}, "conditions": []corev1.PodCondition{readyCondition(ready)}})
 			})
 		}
 	}
@@ -93,7 +94,8 @@ func (a *agent) end(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (a *agent) setStatus(ctx context.Context, pod *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus, reason string) error {
-	return a.patchStatus(ctx, pod, map[string]any{"phase": phase, "reason": reason, "conditions": []corev1.PodCondition{readyCondition(ready)}})
+	return a.patchStatus(ctx, pod,
+		map[string]any{"phase": phase, "reason": reason, "conditions": []corev1.PodCondition{readyCondition(ready)}})
 }
 
 func readyCondition(status corev1.ConditionStatus) corev1.PodCondition {

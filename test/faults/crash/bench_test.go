@@ -88,7 +88,8 @@ func (b *bench) startStore(t *testing.T) {
 // makeNode makes the node that pods are bound to, and that nobody else looks after.
 func (b *bench) makeNode(t *testing.T) {
 	t.Helper()
-	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("10k")}
+	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti"),
+		corev1.ResourcePods: resource.MustParse("10k")}
 	_, err := b.Host.CoreV1().Nodes().Create(t.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: node}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}, // or nothing could be resized
 	}, metav1.CreateOptions{})

@@ -40,7 +40,8 @@ func unavailable(j judged) []violation {
 			}
 			down[ordinal] = generation
 			if together, limit := of(generation, down), j.maxUnavailable(); len(together) > limit {
-				found = append(found, violation{available, fmt.Sprintf("at version %d, got members %v down, want at most %d", r.version, together, limit)})
+				found = append(found,
+					violation{available, fmt.Sprintf("at version %d, got members %v down, want at most %d", r.version, together, limit)})
 			}
 		case isReady(pod) && r.verb != gone:
 			delete(down, ordinal)

@@ -83,7 +83,8 @@ func apiErrors(t *testing.T, s side) {
 			ratio := float64(plan.count(of[percent])) / float64(len(apiFaults())/2*usual.count(nil))
 			v.note("%d %%: %.1f times the writes", percent, ratio)
 			if percent == 20 && ratio > tooManyRetries {
-				v.add("all runs", violation{bounded, fmt.Sprintf("got %.1f times the writes of runs without faults, want at most %d", ratio, tooManyRetries)})
+				v.add("all runs",
+					violation{bounded, fmt.Sprintf("got %.1f times the writes of runs without faults, want at most %d", ratio, tooManyRetries)})
 			}
 		}
 	}

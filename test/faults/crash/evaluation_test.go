@@ -56,7 +56,8 @@ func TestASetThatEndsItsServerIsSetAside(t *testing.T) {
 	stalled := set.Status.Condition(v1.StatefulSetStalled)
 	for _, want := range []string{"spec.identity.transforms", set.Status.Evaluation.Inputs, "kubectl sts evaluate web"} {
 		if stalled.Reason != v1.ReasonEvaluationStopped || !strings.Contains(stalled.Message, want) {
-			t.Errorf("got Stalled with the reason %s: %s; want %s, and that it names %s", stalled.Reason, stalled.Message, v1.ReasonEvaluationStopped, want)
+			t.Errorf("got Stalled with the reason %s: %s; want %s, and that it names %s", stalled.Reason, stalled.Message,
+				v1.ReasonEvaluationStopped, want)
 		}
 	}
 	if after := podUIDs(poison.observed()); after != before || set.Status.Evaluation.Deaths != 2 {
@@ -73,7 +74,8 @@ func TestASetThatEndsItsServerIsSetAside(t *testing.T) {
 		return mark.IsStopped() && mark.Release() != stop && mark.Deaths == 3
 	})
 	poison.change(t, `{"spec":{"identity":{"values":{"POISON":"no more"}}}}`)
-	poison.eventually(t, "the set is released by another value", func(o scenarios.Observed) bool { return isReadyAt(o.Set) && o.Set.Status.Evaluation == nil })
+	poison.eventually(t, "the set is released by another value",
+		func(o scenarios.Observed) bool { return isReadyAt(o.Set) && o.Set.Status.Evaluation == nil })
 	poison.change(t, `{"spec":{"identity":{"values":{"POISON":"yes"}}}}`)
 	select {
 	case <-server.Exited():
@@ -98,7 +100,8 @@ func poisonedServer(t *testing.T) string {
 	t.Helper()
 	root, original, changed := poisonedEvaluation(t)
 	dir := t.TempDir()
-	file, overlay, program := filepath.Join(dir, "evaluation.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "statefulset-apiserver")
+	file, overlay, program := filepath.Join(dir, "evaluation.go"), filepath.Join(dir, "overlay.json"),
+		filepath.Join(dir, "statefulset-apiserver")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: file}})
 	if err != nil {
 		t.Fatal(err)

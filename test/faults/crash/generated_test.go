@@ -29,7 +29,8 @@ func drawnAgain(j judged) []violation {
 	drawn, holders := map[string]map[string][]byte{}, map[string]metav1.Object{}
 	for _, e := range j.requests {
 		if e.resource == secrets && (e.verb == "delete" || e.verb == "deletecollection") {
-			found = append(found, violation{drawnOnce, fmt.Sprintf("%s %s at %s: got a request that no set has asked for", e.verb, e.name, e.at.Format(time.RFC3339Nano))})
+			found = append(found, violation{
+				drawnOnce, fmt.Sprintf("%s %s at %s: got a request that no set has asked for", e.verb, e.name, e.at.Format(time.RFC3339Nano))})
 		}
 	}
 	// Each kind has a watch of its own, so records are not in the order of what they tell.
@@ -51,11 +52,13 @@ func drawnAgain(j judged) []violation {
 		case r.verb == created:
 			for name, holder := range holders {
 				if scenarios.GivenTo(holder, secret.Name) {
-					found = append(found, violation{drawnOnce, fmt.Sprintf("%s was created at version %d: got %s, which had been given one already", secret.Name, r.version, name)})
+					found = append(found, violation{
+						drawnOnce, fmt.Sprintf("%s was created at version %d: got %s, which had been given one already", secret.Name, r.version, name)})
 				}
 			}
 		case !maps.EqualFunc(drawn[secret.Name], secret.Data, bytes.Equal):
-			found = append(found, violation{drawnOnce, fmt.Sprintf("%s at version %d: got other texts than those that were drawn", secret.Name, r.version)})
+			found = append(found,
+				violation{drawnOnce, fmt.Sprintf("%s at version %d: got other texts than those that were drawn", secret.Name, r.version)})
 		}
 		drawn[secret.Name] = secret.Data
 	}
@@ -65,9 +68,11 @@ func drawnAgain(j judged) []violation {
 // TestTheJudgeOfSecrets gives it histories that nobody need have caused.
 func TestTheJudgeOfSecrets(t *testing.T) {
 	secret := func(text string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-0-token", Annotations: map[string]string{v1.OwnerAnnotation: "web/set"}}, Data: map[string][]byte{"token": []byte(text)}}
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-0-token", Annotations: map[string]string{v1.OwnerAnnotation: "web/set"}},
+			Data: map[string][]byte{"token": []byte(text)}}
 	}
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-0", Annotations: map[string]string{v1.GeneratedAnnotation: "web-0-sst,web-0-token"}}}
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "data-web-0", Annotations: map[string]string{v1.GeneratedAnnotation: "web-0-sst,web-0-token"}}}
 	for sentence, tc := range map[string]struct {
 		play func(*past)
 		want int

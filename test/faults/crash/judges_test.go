@@ -176,11 +176,12 @@ type past struct {
 }
 
 func newPast() *past {
-	p := &past{judged: judged{run: &run{scenario: scenarios.Scenario{Set: &appsv1.StatefulSet{}}}}, now: time.Unix(0, 0), pace: time.Minute, set: &v1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Name: setName, UID: "set"},
-		Spec: v1.StatefulSetSpec{Replicas: new(int32(3)), ServiceName: "web", PodManagementPolicy: v1.OrderedReadyPodManagement,
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "old"}}}}},
-	}}
+	p := &past{judged: judged{run: &run{scenario: scenarios.Scenario{Set: &appsv1.StatefulSet{}}}}, now: time.Unix(0, 0), pace: time.Minute,
+		set: &v1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{Name: setName, UID: "set"},
+			Spec: v1.StatefulSetSpec{Replicas: new(int32(3)), ServiceName: "web", PodManagementPolicy: v1.OrderedReadyPodManagement,
+				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "old"}}}}},
+		}}
 	p.change(func(*v1.StatefulSet) {})
 	return p
 }
@@ -232,7 +233,8 @@ func (p *past) removes(name, revision string, ready bool) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}
 	p.happens(pods, changed, pod)
-	p.requests = append(p.requests, entry{verb: "delete", resource: pods, name: name, code: 200, at: p.now, body: fmt.Appendf(nil, `{"preconditions":{"uid":%q}}`, pod.UID)})
+	p.requests = append(p.requests,
+		entry{verb: "delete", resource: pods, name: name, code: 200, at: p.now, body: fmt.Appendf(nil, `{"preconditions":{"uid":%q}}`, pod.UID)})
 	pod = pod.DeepCopy()
 	pod.DeletionTimestamp = &metav1.Time{Time: p.now}
 	p.happens(pods, deleting, pod)
@@ -246,7 +248,8 @@ func (p *past) creates(name, service string) {
 
 func (p *past) pod(name, revision string) *corev1.Pod {
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint("pod-", p.n)), Annotations: p.marks, Labels: map[string]string{appsv1.ControllerRevisionHashLabelKey: revision},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(fmt.Sprint("pod-", p.n)), Annotations: p.marks,
+			Labels:          map[string]string{appsv1.ControllerRevisionHashLabelKey: revision},
 			OwnerReferences: []metav1.OwnerReference{{Kind: v1.Kind, UID: p.set.UID, Controller: new(true)}}},
 		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Image: revision}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},

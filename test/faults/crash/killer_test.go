@@ -46,7 +46,8 @@ type killer struct {
 
 func newKiller(point proxy.Point, runs []*run) *killer {
 	k := &killer{point: point, commits: map[string]int{}, struck: map[string]bool{}, playing: map[string]bool{},
-		waiting: map[string]bool{}, points: map[string]int{}, due: make(chan struct{}, 1), free: make(chan struct{}), dead: make(chan struct{}), askers: map[*proxy.Write]chan struct{}{}}
+		waiting: map[string]bool{}, points: map[string]int{}, due: make(chan struct{}, 1), free: make(chan struct{}), dead: make(chan struct{}),
+		askers: map[*proxy.Write]chan struct{}{}}
 	for _, r := range runs {
 		k.playing[r.namespace] = true
 	}

@@ -33,9 +33,11 @@ func (r *run) lately() string {
 		fmt.Fprintf(&b, "\n  %s %s %s %s at %d", record.at.Format("04:05.000"), record.verb, record.kind, record.object.GetName(), record.version)
 		switch object := record.object.(type) {
 		case *corev1.Pod:
-			fmt.Fprintf(&b, ", %s, %s, generation %d, %s, ready %t, notes %v", object.Labels[appsv1.ControllerRevisionHashLabelKey], imageOf(&object.Spec), object.Generation, object.Status.Phase, isReady(object), object.Annotations)
+			fmt.Fprintf(&b, ", %s, %s, generation %d, %s, ready %t, notes %v", object.Labels[appsv1.ControllerRevisionHashLabelKey],
+				imageOf(&object.Spec), object.Generation, object.Status.Phase, isReady(object), object.Annotations)
 		case *v1.StatefulSet:
-			fmt.Fprintf(&b, ", generation %d of %d, from %s to %s", object.Status.ObservedGeneration, object.Generation, object.Status.CurrentRevision, object.Status.UpdateRevision)
+			fmt.Fprintf(&b, ", generation %d of %d, from %s to %s", object.Status.ObservedGeneration, object.Generation,
+				object.Status.CurrentRevision, object.Status.UpdateRevision)
 		}
 	}
 	if latest != nil {

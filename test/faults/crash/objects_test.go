@@ -91,7 +91,8 @@ func objectsLacking(j judged) []violation {
 			}
 		}
 		if lacking != "" {
-			found = append(found, violation{objectsThere, fmt.Sprintf("pod %s was created at version %d: got no %s then", r.object.GetName(), r.version, lacking)})
+			found = append(found,
+				violation{objectsThere, fmt.Sprintf("pod %s was created at version %d: got no %s then", r.object.GetName(), r.version, lacking)})
 		}
 	}
 	return found
@@ -121,10 +122,12 @@ func objectsOfOthers(j judged) []violation {
 		at := slices.IndexFunc(j.records, func(r record) bool {
 			return r.kind == objects && r.object.GetName() == e.name && r.object.GetResourceVersion() == version
 		})
-		if at >= 0 && scenarios.IsOf(setName, j.records[at].object) && (e.verb == "patch" || e.verb == "delete" && isDated(j.records[at].object)) {
+		if at >= 0 && scenarios.IsOf(setName, j.records[at].object) &&
+			(e.verb == "patch" || e.verb == "delete" && isDated(j.records[at].object)) {
 			continue
 		}
-		found = append(found, violation{objectsKept, fmt.Sprintf("%s %s at %s: got the body %.300s, want the version of one that was the set's", e.verb, e.name, e.at.Format(time.RFC3339Nano), e.body)})
+		found = append(found, violation{objectsKept, fmt.Sprintf("%s %s at %s: got the body %.300s, want the version of one that was the set's",
+			e.verb, e.name, e.at.Format(time.RFC3339Nano), e.body)})
 	}
 	return found
 }

@@ -64,7 +64,8 @@ func (r *run) judge(requests []entry) []violation {
 	j := judged{r, r.all(), slices.DeleteFunc(requests, entry.unread)}
 	var found []violation
 	for _, oracle := range []func(judged) []violation{
-		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, objectsLacking, objectsOfOthers, drawnAgain, outOfTurn, twice, uncalled,
+		unconditioned, unjustified, unfaithful, outOfOrder, unavailable, claimsLost, claimsUnsound, objectsLacking, objectsOfOthers, drawnAgain,
+		outOfTurn, twice, uncalled,
 	} {
 		found = append(found, oracle(j)...)
 	}
@@ -95,8 +96,9 @@ func unconditioned(j judged) []violation {
 		default:
 			continue
 		}
-		found = append(found, violation{conditioned, fmt.Sprintf("%s %s %s at %s: got the body %.200s, want the UID and the version that it was decided on",
-			e.verb, e.resource, e.name, e.at.Format(time.RFC3339Nano), e.body)})
+		found = append(found,
+			violation{conditioned, fmt.Sprintf("%s %s %s at %s: got the body %.200s, want the UID and the version that it was decided on",
+				e.verb, e.resource, e.name, e.at.Format(time.RFC3339Nano), e.body)})
 	}
 	return found
 }
@@ -137,7 +139,8 @@ func reason(set *v1.StatefulSet, pod *corev1.Pod) string {
 		return "condemned"
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return "finished"
-	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.IsOtherwise(set, pod)) && position >= partition(set) && !isPaused(set):
+	case (imageOf(&pod.Spec) != imageOf(&set.Spec.Template.Spec) || scenarios.IsOtherwise(set, pod)) && position >= partition(set) &&
+		!isPaused(set):
 		return "outdated"
 	case scenarios.GoesBack(set) && imageOf(&pod.Spec) == imageOf(&set.Spec.Template.Spec):
 		return "rolled back"

@@ -36,8 +36,9 @@ func outOfOrder(j judged) []violation {
 		around := j.setsAround(r.at)
 		if r.verb == created {
 			if !allowed[ordinal] && !mayCreate(around, ordinal, ready) {
-				found = append(found, violation{inOrder, fmt.Sprintf("pod %s was created at version %d: got ready members %v, want all before it ready at once",
-					pod.Name, r.version, readyOnes(ready))})
+				found = append(found,
+					violation{inOrder, fmt.Sprintf("pod %s was created at version %d: got ready members %v, want all before it ready at once",
+						pod.Name, r.version, readyOnes(ready))})
 			}
 			present[ordinal] = true
 			delete(allowed, ordinal)

@@ -112,7 +112,8 @@ func (p *pauser) at(ctx context.Context, process int, at proxy.Point, write *pro
 	if isFormer {
 		if holder := p.holder(); holder != p.identities[process] {
 			p.mu.Lock()
-			p.late = append(p.late, fmt.Sprintf("%s of process %d, which the lease calls %q, arrived while %s held the lease", key, process, p.identities[process], holder))
+			p.late = append(p.late,
+				fmt.Sprintf("%s of process %d, which the lease calls %q, arrived while %s held the lease", key, process, p.identities[process], holder))
 			p.mu.Unlock()
 		}
 	}
@@ -207,7 +208,8 @@ func (p *pauser) letGo() {
 
 // holder is who holds the lease, empty if that cannot be read.
 func (p *pauser) holder() string {
-	lease, err := p.Host.CoordinationV1().Leases("statefulset-system").Get(p.t.Context(), "statefulset-apiserver-controller", metav1.GetOptions{})
+	lease, err := p.Host.CoordinationV1().Leases("statefulset-system").Get(p.t.Context(), "statefulset-apiserver-controller",
+		metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}

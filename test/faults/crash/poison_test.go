@@ -36,5 +36,6 @@ func poisonedEvaluation(t *testing.T) (root, original, changed string) {
 	if count := strings.Count(string(content), evaluates); count != 1 {
 		t.Fatalf("%s has the text to replace %d times, want once:\n%s", original, count, evaluates)
 	}
-	return root, original, strings.Replace(strings.Replace(string(content), evaluates, evaluates+poisoned, 1), "import (\n", "import (\n\t\"os\"\n", 1)
+	return root, original,
+		strings.Replace(strings.Replace(string(content), evaluates, evaluates+poisoned, 1), "import (\n", "import (\n\t\"os\"\n", 1)
 }

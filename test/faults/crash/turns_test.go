@@ -29,8 +29,9 @@ func outOfTurn(j judged) []violation {
 		}
 		pod := r.object.(*corev1.Pod)
 		if r.verb == deleting && !wasReady[pod.Name] && j.requestedEnd(pod) != nil && j.isUpdated(r.at, pod) && !j.namedBefore(r.at, pod) {
-			found = append(found, violation{inTurn, fmt.Sprintf("pod %s, UID %s, was not ready at revision %s, and removed at version %d, want it in status.rollout.unblocking before",
-				pod.Name, pod.UID, pod.Labels[appsv1.ControllerRevisionHashLabelKey], r.version)})
+			found = append(found, violation{inTurn,
+				fmt.Sprintf("pod %s, UID %s, was not ready at revision %s, and removed at version %d, want it in status.rollout.unblocking before",
+					pod.Name, pod.UID, pod.Labels[appsv1.ControllerRevisionHashLabelKey], r.version)})
 		}
 		wasReady[pod.Name] = isReady(pod)
 	}
@@ -100,8 +101,9 @@ func twice(j judged) []violation {
 		fresh := slices.IndexFunc(updates, func(update string) bool { return removed[update] == nil })
 		if fresh < 0 {
 			before := removed[updates[0]]
-			found = append(found, violation{onceEach, fmt.Sprintf("got pod %s removed with UID %s and %s, and again with UID %s and %s, want it removed once",
-				updates[0], before.UID, imageOf(&before.Spec), pod.UID, imageOf(&pod.Spec))})
+			found = append(found,
+				violation{onceEach, fmt.Sprintf("got pod %s removed with UID %s and %s, and again with UID %s and %s, want it removed once",
+					updates[0], before.UID, imageOf(&before.Spec), pod.UID, imageOf(&pod.Spec))})
 			continue
 		}
 		removed[updates[fresh]] = pod
@@ -117,7 +119,8 @@ func (j judged) updatesOf(pod *corev1.Pod, around []*v1.StatefulSet) (updates []
 		case why == "condemned", why == "" && isChangedInPlace(pod):
 			return nil
 		case owns(set, pod) && why == "outdated":
-			updates = append(updates, fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&set.Spec.Template.Spec), j.changesUntil(set), set.UID))
+			updates = append(updates,
+				fmt.Sprintf("%s for %s, change %d of set %s", pod.Name, imageOf(&set.Spec.Template.Spec), j.changesUntil(set), set.UID))
 		}
 	}
 	return slices.Compact(updates)
@@ -146,7 +149,8 @@ func uncalled(j judged) []violation {
 			for _, set := range around {
 				want = append(want, fmt.Sprintf("the ordinals %v in service %s", scenarios.Wanted(set), set.Spec.ServiceName))
 			}
-			found = append(found, violation{calledFor, fmt.Sprintf("pod %s in service %s was created at version %d, want one of %v", pod.Name, pod.Spec.Subdomain, r.version, want)})
+			found = append(found, violation{calledFor,
+				fmt.Sprintf("pod %s in service %s was created at version %d, want one of %v", pod.Name, pod.Spec.Subdomain, r.version, want)})
 		}
 	}
 	return found

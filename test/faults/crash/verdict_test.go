@@ -91,12 +91,14 @@ func (b *bench) stillness(t *testing.T, runs []*run) map[*run][]violation {
 		}
 		for _, e := range b.audit.of(t, r.side.user(), r.namespace) {
 			if e.at.After(begin) && e.writes() {
-				found[r] = append(found[r], violation{quiet, fmt.Sprintf("%s %s %s, %s after convergence", e.verb, e.resource, e.name, e.at.Sub(begin))})
+				found[r] = append(found[r],
+					violation{quiet, fmt.Sprintf("%s %s %s, %s after convergence", e.verb, e.resource, e.name, e.at.Sub(begin))})
 			}
 		}
 		for _, record := range r.all() {
 			if record.kind == sets && record.at.After(begin) {
-				found[r] = append(found[r], violation{quiet, fmt.Sprintf("set at version %d %s, %s after convergence", record.version, record.verb, record.at.Sub(begin))})
+				found[r] = append(found[r],
+					violation{quiet, fmt.Sprintf("set at version %d %s, %s after convergence", record.version, record.verb, record.at.Sub(begin))})
 			}
 		}
 	}

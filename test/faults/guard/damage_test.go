@@ -56,7 +56,8 @@ func filesAreDamaged(t *testing.T, w *world, data string) {
 					return nil
 				default:
 				}
-				if set, err := w.direct.AppsV1().StatefulSets(m.Namespace).Get(ctx, m.Set.Name, metav1.GetOptions{}); err == nil && set.UID == m.Set.UID {
+				if set, err := w.direct.AppsV1().StatefulSets(m.Namespace).Get(ctx, m.Set.Name, metav1.GetOptions{}); err == nil &&
+					set.UID == m.Set.UID {
 					outcome = "serves"
 					return nil
 				}
@@ -176,7 +177,8 @@ func aDiskIsFull(t *testing.T, w *world, first string) {
 	if !ended {
 		t.Error("the server still runs after 400 writes to a full disk")
 	}
-	if last := lastLine(string(content)); !strings.HasPrefix(last, "statefulset-apiserver: ") || !strings.Contains(last, "no space left on device") {
+	if last := lastLine(string(content)); !strings.HasPrefix(last, "statefulset-apiserver: ") ||
+		!strings.Contains(last, "no space left on device") {
 		t.Errorf("last words: got %q, want one line that says that the disk is full", last)
 	}
 	if err := os.Remove(filler); err != nil {

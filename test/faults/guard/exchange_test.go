@@ -73,7 +73,8 @@ func storesAreExchangedUnderWatches(t *testing.T, w *world, _ string) {
 	x.m.mustStay(t, "after all exchanges", shortly)
 	row.Report(t, row.Row{
 		Fault: "store exchanged under open watches", Side: "ours", Where: "real", Runs: done, Violations: told.total(),
-		Detail: fmt.Sprintf("%d exchanges under %d servers with %d watches and watch-lists open; %s", done/serversAtOnce, serversAtOnce, serversAtOnce*watchesEach, &told),
+		Detail: fmt.Sprintf("%d exchanges under %d servers with %d watches and watch-lists open; %s", done/serversAtOnce, serversAtOnce,
+			serversAtOnce*watchesEach, &told),
 	})
 	if told.total() > 0 {
 		t.Errorf("what clients were told: got %s, want nothing", &told)
@@ -224,7 +225,8 @@ func (x *exchanges) rewrite(ctx context.Context, t *testing.T, without bool) (ba
 		ops := []clientv3.Op{clientv3.OpPut(recordKey, `{"store":"other","mark":"other"}`), clientv3.OpDelete(x.key)}
 		if !without {
 			store, _, _ := strings.Cut(strings.TrimPrefix(string(record.Value), `{"store":"`), `"`)
-			ops = []clientv3.Op{clientv3.OpPut(recordKey, fmt.Sprintf(`{"store":%q,"mark":"older","before":"oldest"}`, store)), clientv3.OpPut(x.key, string(x.another))}
+			ops = []clientv3.Op{clientv3.OpPut(recordKey, fmt.Sprintf(`{"store":%q,"mark":"older","before":"oldest"}`, store)),
+				clientv3.OpPut(x.key, string(x.another))}
 		}
 		answer, err := x.client.Txn(ctx).If(
 			clientv3.Compare(clientv3.ModRevision(recordKey), "=", record.ModRevision),
@@ -236,7 +238,8 @@ func (x *exchanges) rewrite(ctx context.Context, t *testing.T, without bool) (ba
 			continue // a server has just written
 		}
 		return func() {
-			if _, err := x.client.Txn(t.Context()).Then(clientv3.OpPut(recordKey, string(record.Value)), clientv3.OpPut(x.key, string(set.Value))).Commit(); err != nil {
+			if _, err := x.client.Txn(t.Context()).Then(clientv3.OpPut(recordKey, string(record.Value)),
+				clientv3.OpPut(x.key, string(set.Value))).Commit(); err != nil {
 				t.Fatalf("putting the right store back: %v", err)
 			}
 		}

@@ -74,11 +74,13 @@ func anExternalStoreHasNoSpace(t *testing.T, w *world, _ string) {
 	w.onEtcd(t, etcd.URL)
 	m := w.settle(t, w.Namespace(t, "guard"), "db", 2)
 	fillEtcd(t, etcd.URL)
-	if _, err := w.direct.AppsV1().StatefulSets(m.Namespace).Create(t.Context(), harness.NewSet("more", 0), metav1.CreateOptions{}); err == nil {
+	if _, err := w.direct.AppsV1().StatefulSets(m.Namespace).Create(t.Context(), harness.NewSet("more", 0),
+		metav1.CreateOptions{}); err == nil {
 		t.Error("creating a set while etcd takes no writes: got no error, want one")
 	}
 	m.mustStay(t, "with etcd's alarm raised", shortly)
-	if _, err := w.direct.AppsV1().StatefulSets(m.Namespace).Get(context.WithoutCancel(t.Context()), m.Set.Name, metav1.GetOptions{}); err != nil {
+	if _, err := w.direct.AppsV1().StatefulSets(m.Namespace).Get(context.WithoutCancel(t.Context()), m.Set.Name,
+		metav1.GetOptions{}); err != nil {
 		t.Errorf("reading while etcd takes no writes: got %v, want no error", err)
 	}
 	w.stop(t)

@@ -63,7 +63,8 @@ func aStoreMoves(t *testing.T, w *world, data string) {
 			t.Fatalf("a member of the store: %v", err)
 		}
 	}
-	w.launchWith(t, w.program.Args.Without("data-dir").With("etcd-servers", strings.Join(urls, ",")).With("etcd-tls-auto", filepath.Join(t.TempDir(), "tls")))
+	w.launchWith(t,
+		w.program.Args.Without("data-dir").With("etcd-servers", strings.Join(urls, ",")).With("etcd-tls-auto", filepath.Join(t.TempDir(), "tls")))
 	arrived("on three members of ours, from an etcd of the user's", "members")
 
 	second, stopSecond := w.theirs(t, etcdutl, backup("--data-dir="+ours[0].Data), 1)

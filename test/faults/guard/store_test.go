@@ -113,7 +113,8 @@ func aCopyOfTheServerIsRestored(t *testing.T, w *world, _ string) {
 	if err := os.WriteFile(keys, []byte("one "+base64.StdEncoding.EncodeToString([]byte(rand.Text()+rand.Text()))+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := w.program.Args.With("backup-key-file", keys).With("backup-to", "file://"+copies).With("backup-every", "1m").With("backup-scratch", t.TempDir())
+	args := w.program.Args.With("backup-key-file", keys).With("backup-to", "file://"+copies).With("backup-every", "1m").With("backup-scratch",
+		t.TempDir())
 	w.launchWith(t, args.With("data-dir", filepath.Join(t.TempDir(), "lost")))
 	w.acceptIfRefused(t)
 	w.awaitServed(t)
@@ -174,7 +175,8 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 	w.stop(t)
 	flags := rebuildFlags(t, reason)
 	shown := w.store(t, append([]string{"rebuild", "--dry-run"}, flags...)...)
-	if !strings.Contains(shown, "# Rebuilt: "+ns+"/db") || !strings.Contains(shown, string(m.Set.UID)) || !strings.Contains(shown, "# Guessed: selector is app=db") {
+	if !strings.Contains(shown, "# Rebuilt: "+ns+"/db") || !strings.Contains(shown, string(m.Set.UID)) ||
+		!strings.Contains(shown, "# Guessed: selector is app=db") {
 		t.Errorf("dry run: got %s, want the set with its UID and what was guessed", shown)
 	}
 	t.Log(w.store(t, append([]string{"rebuild"}, flags...)...))
@@ -189,7 +191,8 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 	m.AwaitReady(t)
 	now, err := m.Present(t.Context())
 	if err != nil || len(now) != len(m.UIDs)+2 {
-		t.Errorf("members after scaling to 4: got %v, %v, want a pod and a claim more than %v: the rebuilt set describes no objects", now, err, m.UIDs)
+		t.Errorf("members after scaling to 4: got %v, %v, want a pod and a claim more than %v: the rebuilt set describes no objects", now, err,
+			m.UIDs)
 	}
 	for name, uid := range m.UIDs {
 		if now[name] != uid {
@@ -201,7 +204,8 @@ func missingSetsAreRebuilt(t *testing.T, w *world, _ string) {
 func (m *members) scale(t *testing.T, replicas int) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	if _, err := m.w.Sets.AppsV1().StatefulSets(m.Namespace).Patch(t.Context(), m.Set.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := m.w.Sets.AppsV1().StatefulSets(m.Namespace).Patch(t.Context(), m.Set.Name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("scaling: %v", err)
 	}
 }
@@ -235,7 +239,8 @@ func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
 
 	// The right order: the sets first.
 	sets := w.Sets.AppsV1().StatefulSets(m.Namespace)
-	if err := sets.Delete(t.Context(), m.Set.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
+	if err := sets.Delete(t.Context(), m.Set.Name,
+		metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatalf("deleting the set: %v", err)
 	}
 	harness.Eventually(t, "the set is gone", func(ctx context.Context) error {
@@ -250,7 +255,8 @@ func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
 // mustBeHardToDelete makes sure that deleting an object is refused, and then allows it.
 func (w *world) mustBeHardToDelete(t *testing.T, object ...string) {
 	t.Helper()
-	if out, err := w.tryKubectl(t, append([]string{"delete", "--dry-run=server"}, object...)...); err == nil || !strings.Contains(out, allowDelete+"=yes") {
+	if out, err := w.tryKubectl(t, append([]string{"delete", "--dry-run=server"}, object...)...); err == nil ||
+		!strings.Contains(out, allowDelete+"=yes") {
 		t.Errorf("deleting %q: got %v, %s; want a refusal that names %s", object, err, out, allowDelete)
 	}
 	w.kubectl(t, append([]string{"annotate", "--overwrite"}, append(object, allowDelete+"=yes")...)...)

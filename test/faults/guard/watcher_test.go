@@ -40,7 +40,8 @@ func (f *findings) total() int {
 }
 
 func (f *findings) String() string {
-	return fmt.Sprintf("%d DELETED, %d complete lists without the set, %d answers with another UID, %d that it is not there, %d watches left open, %d times members lost",
+	return fmt.Sprintf(
+		"%d DELETED, %d complete lists without the set, %d answers with another UID, %d that it is not there, %d watches left open, %d times members lost",
 		f.deleted, f.incomplete, f.older, f.absent, f.open, f.lost)
 }
 
@@ -76,7 +77,8 @@ func (w *watcher) open(ctx context.Context, n int) {
 }
 
 func watchList() metav1.ListOptions {
-	return metav1.ListOptions{SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	return metav1.ListOptions{
+		SendInitialEvents: new(true), AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 }
 
 // follow reads a watch to its end.

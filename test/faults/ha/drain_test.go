@@ -153,7 +153,8 @@ func (f *fleet) judge(fault string, log *load.Log, namespace string, drains int,
 		f.t.Fatal(err)
 	}
 	operations := log.Operations()
-	wrong := slices.Concat(history.Lost(operations, truth), history.NotLinearizable(operations, truth, perObject), history.Inconsistent(log.Snapshots(), truth))
+	wrong := slices.Concat(history.Lost(operations, truth), history.NotLinearizable(operations, truth, perObject),
+		history.Inconsistent(log.Snapshots(), truth))
 	for _, stream := range log.Streams() {
 		wrong = append(wrong, watches.Check(stream, truth)...)
 	}

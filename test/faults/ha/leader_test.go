@@ -188,7 +188,8 @@ func (f *fleet) freeze(namespace string) {
 	}
 	late := f.writesBy(leader, resumed)
 	for _, write := range late {
-		f.t.Errorf("%s woke up and wrote %s after it: %s %s", leader.name, write.RequestReceivedTimestamp.Sub(resumed), write.Verb, write.RequestURI)
+		f.t.Errorf("%s woke up and wrote %s after it: %s %s", leader.name, write.RequestReceivedTimestamp.Sub(resumed), write.Verb,
+			write.RequestURI)
 	}
 	if err := leader.process.AwaitReady(f.t.Context()); err != nil {
 		f.t.Errorf("%s after it woke up: %v", leader.name, err)

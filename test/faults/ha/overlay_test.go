@@ -29,7 +29,8 @@ const overlay = "../../../artifacts/ha"
 func TestTheOverlay(t *testing.T) {
 	l := lab.Open(t)
 	objects := render(t, l)
-	apply := exec.CommandContext(t.Context(), l.Path("kubectl"), "--kubeconfig="+l.Path("kubeconfig"), "apply", "--dry-run=server", "--validate=strict", "-k", overlay)
+	apply := exec.CommandContext(t.Context(), l.Path("kubectl"), "--kubeconfig="+l.Path("kubeconfig"), "apply", "--dry-run=server",
+		"--validate=strict", "-k", overlay)
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Errorf("the cluster does not accept %s: %v\n%s", overlay, err, out)
 	}
@@ -37,7 +38,8 @@ func TestTheOverlay(t *testing.T) {
 	for _, object := range objects {
 		kinds[object.GetKind()]++
 	}
-	for kind, want := range map[string]int{"PersistentVolumeClaim": 0, "Deployment": 1, "StatefulSet": 1, "PodDisruptionBudget": 2, "APIService": 1} {
+	for kind, want := range map[string]int{
+		"PersistentVolumeClaim": 0, "Deployment": 1, "StatefulSet": 1, "PodDisruptionBudget": 2, "APIService": 1} {
 		if kinds[kind] != want {
 			t.Errorf("objects of kind %s: got %d, want %d", kind, kinds[kind], want)
 		}
@@ -45,7 +47,8 @@ func TestTheOverlay(t *testing.T) {
 
 	spec := deployment(t, objects).Spec
 	pod := spec.Template.Spec
-	if *spec.Replicas != 3 || spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType || spec.Strategy.RollingUpdate.MaxUnavailable.IntValue() != 1 {
+	if *spec.Replicas != 3 || spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||
+		spec.Strategy.RollingUpdate.MaxUnavailable.IntValue() != 1 {
 		t.Errorf("got %d replicas and strategy %+v, want 3 that are replaced one after the other", *spec.Replicas, spec.Strategy)
 	}
 	if len(pod.TopologySpreadConstraints) != 2 {

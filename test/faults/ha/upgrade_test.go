@@ -202,7 +202,8 @@ func (s *stock) mustStay(t *testing.T, when string) {
 func (s *stock) label(t *testing.T) {
 	t.Helper()
 	for name := range s.want {
-		set, err := s.sets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"labels":{"`+upgraded+`":"yes"}}}`), metav1.PatchOptions{})
+		set, err := s.sets.Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"labels":{"`+upgraded+`":"yes"}}}`),
+			metav1.PatchOptions{})
 		if err != nil {
 			t.Errorf("labelling %s: %v", name, err)
 			continue
@@ -235,7 +236,8 @@ func (s *stock) awaitReady(t *testing.T, n int64) {
 // scale has the controller do something that shows when it is done.
 func (s *stock) scale(t *testing.T, n int64) {
 	t.Helper()
-	set, err := s.sets.Patch(t.Context(), running, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n), metav1.PatchOptions{})
+	set, err := s.sets.Patch(t.Context(), running, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n),
+		metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("scaling: %v", err)
 	}

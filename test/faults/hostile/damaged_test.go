@@ -149,7 +149,8 @@ func (w *world) violations(when string, before map[string]corev1.Pod) (count int
 		if set := listed[name]; owner == nil || set.UID != owner.UID || !v1.IsDamaged(&set) {
 			report("%s in the list: got UID %q, damaged %t, want that of %v, true", name, set.UID, v1.IsDamaged(&set), owner)
 		}
-		if _, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{}); !apierrors.IsInternalError(err) && apierrors.ReasonForError(err) != metav1.StatusReasonStoreReadError {
+		if _, err := w.Sets.AppsV1().StatefulSets(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{}); !apierrors.IsInternalError(err) &&
+			apierrors.ReasonForError(err) != metav1.StatusReasonStoreReadError {
 			report("get of %s: got %v, want an error of the store", name, err)
 		}
 	}

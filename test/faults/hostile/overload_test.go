@@ -121,7 +121,8 @@ func TestOverloadIsShed(t *testing.T) {
 		url := fmt.Sprintf("%s/stored-%d", sets, i%stored)
 		running.Go(func() {
 			repeat(ctx, func() {
-				writes.add(send(ctx, writing, http.MethodPatch, url, fmt.Sprintf(`{"metadata":{"annotations":{"test/at":"%d"}}}`, time.Now().UnixNano()), writes))
+				writes.add(send(ctx, writing, http.MethodPatch, url,
+					fmt.Sprintf(`{"metadata":{"annotations":{"test/at":"%d"}}}`, time.Now().UnixNano()), writes))
 			})
 		})
 	}
@@ -148,8 +149,10 @@ func TestOverloadIsShed(t *testing.T) {
 	t.Logf("answers of the server's fault: %q %q %q", lists.sample, writes.sample, watches.sample)
 
 	violations := w.verdict(before, lists, writes, watches)
-	row.Report(t, row.Row{Fault: "overload", Side: "ours", Where: "real", Runs: lists.of(200) + lists.of(429) + writes.of(200) + writes.of(429) + open, Violations: violations,
-		Detail: fmt.Sprintf("%d listers, %d writers, %d watches open; %d requests shed with 429; at most %d MiB", listers, writers, open, lists.of(429)+writes.of(429)+watches.of(429), w.memory()>>20)})
+	row.Report(t, row.Row{Fault: "overload", Side: "ours", Where: "real",
+		Runs: lists.of(200) + lists.of(429) + writes.of(200) + writes.of(429) + open, Violations: violations,
+		Detail: fmt.Sprintf("%d listers, %d writers, %d watches open; %d requests shed with 429; at most %d MiB", listers, writers, open,
+			lists.of(429)+writes.of(429)+watches.of(429), w.memory()>>20)})
 }
 
 // verdict counts what an overload must not do.

@@ -58,7 +58,8 @@ func hostilePlans(t *testing.T) map[string]string {
 	})
 	propose("claims", func(set *v1.StatefulSet) {
 		for i := range planBody / 150 {
-			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i)}, Spec: claim})
+			set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates,
+				corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("c", i)}, Spec: claim})
 		}
 	})
 	propose("volumes", func(set *v1.StatefulSet) {
@@ -112,7 +113,8 @@ func TestHostilePlansAreShed(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("answers: %s; a plan was made %s after the others had left; at most %d MiB", codes, time.Since(left).Round(time.Millisecond), w.memory()>>20)
+	t.Logf("answers: %s; a plan was made %s after the others had left; at most %d MiB", codes, time.Since(left).Round(time.Millisecond),
+		w.memory()>>20)
 	for code, count := range codes.codes {
 		if code != 0 && code != http.StatusCreated && code != http.StatusTooManyRequests {
 			violations++
@@ -128,8 +130,10 @@ func TestHostilePlansAreShed(t *testing.T) {
 		violations++
 		t.Errorf("memory: got %d MiB, want at most %d", peak>>20, memoryCeiling>>20)
 	}
-	row.Report(t, row.Row{Fault: "hostile plans", Side: "ours", Where: "real", Runs: codes.of(http.StatusCreated) + codes.of(http.StatusTooManyRequests), Violations: violations,
-		Detail: fmt.Sprintf("%d ask at once, half of them leave; %d shed with 429; lease kept; at most %d MiB", len(hostilePlans(t))*planners, codes.of(http.StatusTooManyRequests), w.memory()>>20)})
+	row.Report(t, row.Row{Fault: "hostile plans", Side: "ours", Where: "real",
+		Runs: codes.of(http.StatusCreated) + codes.of(http.StatusTooManyRequests), Violations: violations,
+		Detail: fmt.Sprintf("%d ask at once, half of them leave; %d shed with 429; lease kept; at most %d MiB", len(hostilePlans(t))*planners,
+			codes.of(http.StatusTooManyRequests), w.memory()>>20)})
 }
 
 // The lease of the controller.
@@ -141,7 +145,8 @@ func (w *world) lease() *coordinationv1.Lease {
 	var lease *coordinationv1.Lease
 	w.eventually("the controller has its lease", func(ctx context.Context) (err error) {
 		lease, err = w.Host.CoordinationV1().Leases(leaseNamespace).Get(ctx, leaseName, metav1.GetOptions{})
-		if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.LeaseTransitions == nil || lease.Spec.AcquireTime == nil) {
+		if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.LeaseTransitions == nil ||
+			lease.Spec.AcquireTime == nil) {
 			err = fmt.Errorf("got %+v", lease.Spec)
 		}
 		return err
@@ -159,7 +164,8 @@ func (w *world) keptLease(before *coordinationv1.Lease, since time.Time) (violat
 		}
 		return nil
 	})
-	if *now.Spec.HolderIdentity != *before.Spec.HolderIdentity || *now.Spec.LeaseTransitions != *before.Spec.LeaseTransitions || !now.Spec.AcquireTime.Equal(before.Spec.AcquireTime) {
+	if *now.Spec.HolderIdentity != *before.Spec.HolderIdentity || *now.Spec.LeaseTransitions != *before.Spec.LeaseTransitions ||
+		!now.Spec.AcquireTime.Equal(before.Spec.AcquireTime) {
 		w.t.Errorf("lease: got %+v, want it kept as in %+v", now.Spec, before.Spec)
 		return 1
 	}

@@ -59,7 +59,8 @@ func newWorld(t *testing.T, flags map[string]string) *world {
 	w.program.Exe, w.program.Args = "sh", append(lab.Args{"-c", limited, w.program.Exe}, w.program.Args...)
 	w.start()
 	w.controllers = w.Start(t, w.TakeOver(t, lab.ControllerManager))
-	made, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}}, metav1.CreateOptions{})
+	made, err := w.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hostile-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}

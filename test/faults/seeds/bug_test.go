@@ -52,7 +52,8 @@ func parseBug(name, content string) (bug, error) {
 	parts := strings.Split(strings.TrimSuffix(content, "\n"), "\n----\n")
 	head := strings.Split(parts[0], "\n")
 	if len(parts) < 3 || len(parts)%2 == 0 || len(head) < 2 || len(head) > 3 {
-		return bug{}, fmt.Errorf("want a sentence, the name of a file, perhaps a theme, and each text to replace and its new text, all after a line ----")
+		return bug{},
+			fmt.Errorf("want a sentence, the name of a file, perhaps a theme, and each text to replace and its new text, all after a line ----")
 	}
 	b := bug{name: name, what: head[0], file: head[1]}
 	for i := 1; i < len(parts); i += 2 {

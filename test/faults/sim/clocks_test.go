@@ -35,11 +35,13 @@ func TestDatesOfAWrongClock(t *testing.T) {
 		if scenario, delays := slower(scenario); delays {
 			peaceful(t, scenario)
 			for seed := range fullOr(100, 8) {
-				trials = append(trials, trial{name: fmt.Sprintf("dates of a wrong clock, seed %d", seed), scenario: scenario, seed: uint64(seed), fault: deposedByItsDate})
+				trials = append(trials,
+					trial{name: fmt.Sprintf("dates of a wrong clock, seed %d", seed), scenario: scenario, seed: uint64(seed), fault: deposedByItsDate})
 			}
 		}
 	}
-	report(t, "dates of a wrong clock", trials, "a leader that is not told the time, 30 days behind, killed when it has dated what is to be deleted")
+	report(t, "dates of a wrong clock", trials,
+		"a leader that is not told the time, 30 days behind, killed when it has dated what is to be deleted")
 }
 
 var delay = regexp.MustCompile(`"scaledAfterSeconds":\d+`)

@@ -95,7 +95,8 @@ func (g *collector) exists(namespace string, owner metav1.OwnerReference) bool {
 func (g *collector) collect(resource schema.GroupVersionResource, object model.Object, solid int) {
 	if solid == 0 {
 		uid := object.GetUID()
-		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)}
+		options := metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)}
 		must(g.world.host.Delete(resource, object.GetNamespace(), object.GetName(), options))
 		return
 	}
@@ -154,10 +155,11 @@ func (g *collector) dropFinalizer(resource schema.GroupVersionResource, object m
 }
 
 func (g *collector) update(resource schema.GroupVersionResource, object model.Object, change func(model.Object)) {
-	must(g.world.server(resource).Update(resource, object.GetNamespace(), object.GetName(), "", func(object model.Object) (model.Object, error) {
-		change(object)
-		return object, nil
-	}))
+	must(g.world.server(resource).Update(resource, object.GetNamespace(), object.GetName(), "",
+		func(object model.Object) (model.Object, error) {
+			change(object)
+			return object, nil
+		}))
 }
 
 // must panics if something failed that cannot: nobody acts between a look and the deed.

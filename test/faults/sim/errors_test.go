@@ -63,7 +63,8 @@ func failing(percent int, kind string) func() fault {
 		return fault{call: func(w *world, c *call) bool {
 			// An object is changed by several requests, of which the first only reads.
 			reads := c.Verb == "get" && c.Resource == model.ConfigMaps && percent > 20
-			if c.Verb == "watch" || c.Resource == model.Events || reads || w.rng.IntN(100) >= percent || (kind == "403" || kind == "409") && !c.Mutates() {
+			if c.Verb == "watch" || c.Resource == model.Events || reads || w.rng.IntN(100) >= percent ||
+				(kind == "403" || kind == "409") && !c.Mutates() {
 				return false
 			}
 			w.trace("now: %s for %s", kind, c.Request)

@@ -51,7 +51,10 @@ type judge struct {
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, dated: map[types.UID]time.Time{}, drawn: map[string]map[string][]byte{}, down: map[int]int64{}, deposed: map[*replica]bool{}, born: map[*replica]map[schema.GroupVersionResource]int64{}}
+	return &judge{
+		world: w, events: map[string]int{}, given: map[string]bool{}, stray: map[string]bool{}, dated: map[types.UID]time.Time{},
+		drawn: map[string]map[string][]byte{}, down: map[int]int64{}, deposed: map[*replica]bool{},
+		born: map[*replica]map[schema.GroupVersionResource]int64{}}
 }
 
 // broke notes that a rule was broken.

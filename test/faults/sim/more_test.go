@@ -15,7 +15,8 @@ import (
 // everything are the shared scenarios, and some that need more interplay than real
 // processes show in a short time.
 func everything() []scenarios.Scenario {
-	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped(), inherited(), strangers(), refusedObject()}
+	more := []scenarios.Scenario{upAgain(), successor(), lostBelowPartition(), lostClaim(), parallelUpdate(), corrected(), flipped(),
+		inherited(), strangers(), refusedObject()}
 	return slices.Concat(scenarios.All(), scenarios.Beyond(), more)
 }
 
@@ -101,7 +102,8 @@ func inherited() scenarios.Scenario {
 	s, again := named("members have objects, which are described otherwise in the middle of an update"), named("same-name recreate")
 	s.Name = "same-name recreate with objects"
 	created, described, scaled, settled, otherwise := s.Steps[:2], s.Steps[2], s.Steps[3], s.Steps[4], s.Steps[5]
-	s.Steps = slices.Concat(created, []scenarios.Step{described, scaled, settled, again.Steps[2]}, created, []scenarios.Step{otherwise, scaled, settled})
+	s.Steps = slices.Concat(created, []scenarios.Step{described, scaled, settled, again.Steps[2]}, created,
+		[]scenarios.Step{otherwise, scaled, settled})
 	return s
 }
 
@@ -111,8 +113,10 @@ func inherited() scenarios.Scenario {
 func strangers() scenarios.Scenario {
 	s, conf, all := named("objects are lost and changed by hand"), podName(1)+"-conf", scenarios.Name+"-all"
 	s.Name = "objects are others' already, and are lost and changed by hand"
-	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.PutObject{Name: all, Owner: "gone/1"}}, s.Steps[2:5],
-		[]scenarios.Step{scenarios.DeleteObject(conf)}, s.Steps[5:], []scenarios.Step{scenarios.PatchObject{Name: podName(0) + "-conf", Patch: `{"metadata":{"labels":null}}`}},
+	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.PutObject{Name: all, Owner: "gone/1"}},
+		s.Steps[2:5],
+		[]scenarios.Step{scenarios.DeleteObject(conf)}, s.Steps[5:],
+		[]scenarios.Step{scenarios.PatchObject{Name: podName(0) + "-conf", Patch: `{"metadata":{"labels":null}}`}},
 		[]scenarios.Step{scenarios.Settled, scenarios.DeleteObject(all), scenarios.Settled})
 	return s
 }
@@ -121,8 +125,9 @@ func strangers() scenarios.Scenario {
 func refusedObject() scenarios.Scenario {
 	s, conf := named("objects are lost and changed by hand"), podName(1)+"-conf"
 	s.Name = "an object of another may not be used"
-	s.Steps = slices.Concat(s.Steps[:2], []scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused(),
-		scenarios.DeleteObject(conf), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
+	s.Steps = slices.Concat(s.Steps[:2],
+		[]scenarios.Step{scenarios.PutObject{Name: conf}, scenarios.Refusing(1), scenarios.Patch(`{"spec":{"replicas":3}}`), scenarios.Refused(),
+			scenarios.DeleteObject(conf), scenarios.Settled, scenarios.Refusing(2), scenarios.Settled})
 	return s
 }
 

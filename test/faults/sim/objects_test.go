@@ -43,10 +43,13 @@ func TestObjectsThatComeAndGoTakeTwoWritesMore(t *testing.T) {
 	s := threeWithObjects()
 	s.Name = "three members whose objects go, of which one comes back"
 	retention := func(seconds int, replicas int) scenarios.Step {
-		return scenarios.Patch(fmt.Sprintf(`{"spec":{"replicas":%d,"objectTemplates":[{"name":"conf","retention":{"whenScaled":"Delete","scaledAfterSeconds":%d},
-			"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"member":"$(ORDINAL)"}}}]}}`, replicas, seconds))
+		return scenarios.Patch(
+			fmt.Sprintf(`{"spec":{"replicas":%d,"objectTemplates":[{"name":"conf","retention":{"whenScaled":"Delete","scaledAfterSeconds":%d},
+			"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"member":"$(ORDINAL)"}}}]}}`, replicas,
+				seconds))
 	}
-	s.Steps = []scenarios.Step{s.Steps[0], s.Steps[1], retention(600, 3), scenarios.Settled, retention(600, 1), scenarios.Retired(2), retention(600, 2), scenarios.Retired(1),
+	s.Steps = []scenarios.Step{s.Steps[0], s.Steps[1], retention(600, 3), scenarios.Settled, retention(600, 1), scenarios.Retired(2),
+		retention(600, 2), scenarios.Retired(1),
 		retention(1, 2), scenarios.Settled}
 	expectWrites(t, s, map[string]int{
 		"create controllerrevisions default":                      1,

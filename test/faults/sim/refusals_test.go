@@ -63,7 +63,8 @@ func TestRefusals(t *testing.T) {
 		}
 		return all
 	})
-	report(t, "refusals", trials, "a policy refuses requests of one sort for 7 minutes; then they are sent within 2s of an event, or within a minute")
+	report(t, "refusals", trials,
+		"a policy refuses requests of one sort for 7 minutes; then they are sent within 2s of an event, or within a minute")
 	if few := len(trials) / 4; open.n < few && os.Getenv("SIM_RUN") == "" {
 		t.Errorf("got %d of %d runs in which something was refused at the end of the policy, want at least %d", open.n, len(trials), few)
 	}
@@ -118,7 +119,8 @@ func (p *policy) answer(w *world, c *call) bool {
 		return false
 	}
 	p.open[wordsOf(c)] = true
-	w.refuse(c, apierrors.NewForbidden(schema.GroupResource{Group: c.Resource.Group, Resource: c.Resource.Resource}, c.Name, errors.New("a policy denied it")))
+	w.refuse(c, apierrors.NewForbidden(schema.GroupResource{Group: c.Resource.Group, Resource: c.Resource.Resource}, c.Name,
+		errors.New("a policy denied it")))
 	return true
 }
 
@@ -135,7 +137,8 @@ func (p *policy) end(w *world) {
 	}
 	w.after(p.within, func() {
 		if len(p.open) > 0 {
-			w.judge.broke("what the host would accept is sent", "%s after the policy ended these have not been sent: %v", p.within, sortedKeys(p.open))
+			w.judge.broke("what the host would accept is sent", "%s after the policy ended these have not been sent: %v", p.within,
+				sortedKeys(p.open))
 		}
 	})
 }

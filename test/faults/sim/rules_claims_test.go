@@ -39,7 +39,8 @@ func createsWithClaims(_ *judge, i *intent, s scene) string {
 			return fmt.Sprintf("the pod does not mount claim %s", name)
 		}
 		for _, owner := range claim.OwnerReferences {
-			if owner.Kind == v1.Kind && owner.UID != s.set.UID || owner.Kind == "Pod" && (s.pods[owner.Name] == nil || s.pods[owner.Name].UID != owner.UID) {
+			if owner.Kind == v1.Kind && owner.UID != s.set.UID ||
+				owner.Kind == "Pod" && (s.pods[owner.Name] == nil || s.pods[owner.Name].UID != owner.UID) {
 				return fmt.Sprintf("claim %s goes with its owner %s %s, which is gone", name, owner.Kind, owner.UID)
 			}
 		}
@@ -85,7 +86,8 @@ func deletesWith(set *v1.StatefulSet) (whenDeleted, whenScaled bool) {
 	if policy == nil {
 		return false, false
 	}
-	return policy.WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType, policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
+	return policy.WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType,
+		policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
 func ownsAsPolicySays(_ *judge, i *intent, s scene) string {
@@ -126,7 +128,8 @@ func (j *judge) claimGoes(claim *corev1.PersistentVolumeClaim) {
 	if j.given[claim.Name] {
 		return
 	}
-	if pod := fmt.Sprintf("%s-%d", scenarios.Name, ordinalOf(claim.Name)); len(claim.OwnerReferences) == 0 && j.world.present().pods[pod] != nil {
+	if pod := fmt.Sprintf("%s-%d", scenarios.Name, ordinalOf(claim.Name)); len(claim.OwnerReferences) == 0 &&
+		j.world.present().pods[pod] != nil {
 		j.broke("no claim is deleted under a pod", "claim %s goes, and nobody owns it, while pod %s is there", claim.Name, pod)
 	}
 	for _, set := range j.sets {

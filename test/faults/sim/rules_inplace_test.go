@@ -71,7 +71,8 @@ func endsWhenRestarted(_ *judge, i *intent, _ scene) string {
 			return fmt.Sprintf("container %s was %q and is %q", c.Name, before, now.ContainerID)
 		}
 		noted, resized := n.Resources[c.Name]
-		if has := containerStatus(pod, c.Name).Resources; resized && (has == nil || !contains(has.Requests, noted.Requests) || !contains(has.Limits, noted.Limits)) {
+		if has := containerStatus(pod, c.Name).Resources; resized &&
+			(has == nil || !contains(has.Requests, noted.Requests) || !contains(has.Limits, noted.Limits)) {
 			return fmt.Sprintf("container %s is to have %v and has %v", c.Name, noted, has)
 		}
 	}

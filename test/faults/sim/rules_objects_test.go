@@ -126,7 +126,8 @@ func (j *judge) objectChanges(object *corev1.ConfigMap, how watch.EventType) {
 	place := object.Labels[v1.ObjectTemplateLabel] + " " + object.Labels[v1.ObjectOrdinalLabel]
 	for _, other := range j.world.host.List(model.ConfigMaps, namespace) {
 		labels := other.GetLabels()
-		if how != watch.Deleted && place != " " && other.GetName() != object.Name && scenarios.IsOf(scenarios.Name, object) && scenarios.IsOf(scenarios.Name, other) &&
+		if how != watch.Deleted && place != " " && other.GetName() != object.Name && scenarios.IsOf(scenarios.Name, object) &&
+			scenarios.IsOf(scenarios.Name, other) &&
 			strings.Join([]string{labels[v1.ObjectTemplateLabel], labels[v1.ObjectOrdinalLabel]}, " ") == place {
 			j.broke("there is one object for each template and member", "%s and %s are both that of %q", object.Name, other.GetName(), place)
 		}

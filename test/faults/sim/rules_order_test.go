@@ -81,7 +81,8 @@ func updatesInOrder(_ *judge, i *intent, s scene) string {
 	}
 	for _, ordinal := range scenarios.Wanted(s.set) {
 		higher := s.pods[podName(ordinal)]
-		if ordinal > ordinalOf(pod.Name) && higher != nil && outdated(higher, s.set) && higher.DeletionTimestamp == nil && !i.by.view.removing[higher.UID] {
+		if ordinal > ordinalOf(pod.Name) && higher != nil && outdated(higher, s.set) && higher.DeletionTimestamp == nil &&
+			!i.by.view.removing[higher.UID] {
 			return fmt.Sprintf("pod %s is outdated too", higher.Name)
 		}
 	}
@@ -134,7 +135,8 @@ func (j *judge) takenDown(c *call) {
 // backUp notes that a member serves again, or is not missed any more.
 func (j *judge) backUp(pod *corev1.Pod, gone bool) {
 	set := j.latest()
-	if _, ok := ready(pod); ok && !gone && pod.DeletionTimestamp == nil && !restarting(pod) || set == nil || !isWanted(set, ordinalOf(pod.Name)) {
+	if _, ok := ready(pod); ok && !gone && pod.DeletionTimestamp == nil && !restarting(pod) || set == nil ||
+		!isWanted(set, ordinalOf(pod.Name)) {
 		delete(j.down, ordinalOf(pod.Name))
 	}
 }

@@ -71,7 +71,8 @@ func ownerOf(i *intent) types.UID {
 	if i.object == nil || i.Verb != "create" {
 		return ""
 	}
-	if name, uid, marked := strings.Cut(i.object.GetAnnotations()[v1.OwnerAnnotation], "/"); i.Resource == model.ConfigMaps && marked && name == scenarios.Name {
+	if name, uid, marked := strings.Cut(i.object.GetAnnotations()[v1.OwnerAnnotation], "/"); i.Resource == model.ConfigMaps && marked &&
+		name == scenarios.Name {
 		return types.UID(uid)
 	}
 	for _, owner := range i.object.GetOwnerReferences() {
@@ -138,7 +139,8 @@ func createsMember(_ *judge, i *intent, s scene) string {
 		}
 		return ""
 	case hash != s.set.Status.CurrentRevision || reached(s.set, ordinal):
-		return fmt.Sprintf("the pod is made at revision %s, with image %s; the set has %s", hash, imageOf(pod.Spec), imageOf(s.set.Spec.Template.Spec))
+		return fmt.Sprintf("the pod is made at revision %s, with image %s; the set has %s", hash, imageOf(pod.Spec),
+			imageOf(s.set.Spec.Template.Spec))
 	}
 	return ""
 }

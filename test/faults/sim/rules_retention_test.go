@@ -182,5 +182,6 @@ func (j *judge) objectGoes(object *corev1.ConfigMap) {
 			return
 		}
 	}
-	j.broke("nothing deletes an object that no template gives away", "%s goes, that of %q", object.Name, object.Annotations[v1.OwnerAnnotation])
+	j.broke("nothing deletes an object that no template gives away", "%s goes, that of %q", object.Name,
+		object.Annotations[v1.OwnerAnnotation])
 }

@@ -64,7 +64,8 @@ func knowsOwnWrites(j *judge, i *intent) string {
 		return ""
 	case i.Verb == "create":
 		// What was written for an earlier set of the name says nothing to its successor.
-		if own.object == nil || i.losesSight(own) || !slices.EqualFunc(own.object.GetOwnerReferences(), i.object.GetOwnerReferences(), sameOwner) {
+		if own.object == nil || i.losesSight(own) ||
+			!slices.EqualFunc(own.object.GetOwnerReferences(), i.object.GetOwnerReferences(), sameOwner) {
 			return ""
 		}
 		if there, err := i.server.Get(i.Resource, i.Namespace, name); err == nil && there.GetUID() == own.object.GetUID() {

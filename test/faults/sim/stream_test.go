@@ -142,7 +142,8 @@ func (w *world) hangUp(s *stream) {
 // errNoWatchLists is the answer of a server that does not begin watches with lists.
 func errNoWatchLists(resource schema.GroupVersionResource) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io", Kind: "ListOptions"}, resource.Resource, field.ErrorList{
-		field.Forbidden(field.NewPath("sendInitialEvents"), "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
+		field.Forbidden(field.NewPath("sendInitialEvents"),
+			"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
 	})
 }
 

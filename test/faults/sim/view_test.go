@@ -63,7 +63,8 @@ type ownWrite struct {
 func newView() *view {
 	return &view{
 		objects: map[schema.GroupVersionResource]map[string]model.Object{}, versions: map[schema.GroupVersionResource]int64{},
-		listed: map[schema.GroupVersionResource]map[string]model.Object{}, own: map[written]ownWrite{}, removing: map[types.UID]bool{}, read: map[written]model.Object{},
+		listed: map[schema.GroupVersionResource]map[string]model.Object{}, own: map[written]ownWrite{}, removing: map[types.UID]bool{},
+		read: map[written]model.Object{},
 	}
 }
 

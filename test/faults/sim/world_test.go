@@ -131,7 +131,8 @@ func (w *world) run() {
 		w.step++
 		w.busy++
 		if w.step > mostSteps || time.Since(w.began) > patience {
-			w.judge.broke("the end is reached in time", "after %d steps and %s the user still waits: %s", w.step, time.Since(w.began), w.user.waitsFor())
+			w.judge.broke("the end is reached in time", "after %d steps and %s the user still waits: %s", w.step, time.Since(w.began),
+				w.user.waitsFor())
 			break
 		}
 		if !w.act() {

@@ -74,7 +74,8 @@ func (r *rotated) awaitCertificates() {
 			others = append(others, r.isSigner(member.Name, func() (*x509.Certificate, error) { return served(ctx, address(member)) }))
 		}
 		if r.authority == certificates.Clients {
-			others = append(others, r.isSigner("the server", func() (*x509.Certificate, error) { return filed(r.program.Args.Get("etcd-tls-auto")) }))
+			others = append(others,
+				r.isSigner("the server", func() (*x509.Certificate, error) { return filed(r.program.Args.Get("etcd-tls-auto")) }))
 		}
 		return errors.Join(others...)
 	})
@@ -123,7 +124,8 @@ func filed(directory string) (*x509.Certificate, error) {
 func (r *rotated) finish() {
 	name, err := certificates.Finish(r.t.Context(), r.authority, r.secrets(), systemNamespace, time.Now().Add(time.Hour))
 	if err != nil || name != r.signer {
-		r.t.Fatalf("giving up the predecessor of the authority of the %s: got %q and %v, want that %s is the only one", r.authority, name, err, r.signer)
+		r.t.Fatalf("giving up the predecessor of the authority of the %s: got %q and %v, want that %s is the only one", r.authority, name, err,
+			r.signer)
 	}
 	r.finished = true
 }

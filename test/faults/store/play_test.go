@@ -186,7 +186,8 @@ func (r *run) judge(log *load.Log, outages []time.Duration, rate float64) {
 	}
 	row.Report(r.t, row.Row{
 		Fault: r.fault, Side: "ours", Where: "real", Runs: len(outages), Violations: violations,
-		Detail: fmt.Sprintf("%d acknowledged writes, %.0f a second between kills, %d requests in order; out for %.1f s at most", writes, rate, len(operations), outages[len(outages)-1].Seconds()),
+		Detail: fmt.Sprintf("%d acknowledged writes, %.0f a second between kills, %d requests in order; out for %.1f s at most", writes, rate,
+			len(operations), outages[len(outages)-1].Seconds()),
 	})
 }
 

@@ -51,7 +51,8 @@ type run struct {
 func newRun(t *testing.T, fault string, budget time.Duration) *run {
 	seed := uint64(harness.Number(t, "SEED", int(time.Now().UnixNano())))
 	t.Logf("SEED=%d", seed)
-	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0), random: rand.New(rand.NewPCG(seed, 0))}
+	r := &run{t: t, lab: lab.Open(t), fault: fault, budget: budget, kills: harness.Number(t, "KILLS", 0),
+		random: rand.New(rand.NewPCG(seed, 0))}
 	r.program = r.lab.TakeOver(t, lab.Server)
 	r.program.Args = r.program.Args.
 		// A dry run on the host for each write would leave little load for the storage.

@@ -13,7 +13,8 @@ func TestArguments(t *testing.T) {
 	tests := map[string]struct {
 		got, want Args
 	}{
-		"are replaced":                      {given.With("kubeconfig", "there"), Args{"--leader-elect=false", "--leader-elect-lease-name=x", "--kubeconfig=there"}},
+		"are replaced": {
+			given.With("kubeconfig", "there"), Args{"--leader-elect=false", "--leader-elect-lease-name=x", "--kubeconfig=there"}},
 		"are taken away, by their names":    {given.Without("leader-elect"), Args{"--kubeconfig=here", "--leader-elect-lease-name=x"}},
 		"are left alone when they are none": {given.Without("data-dir"), given},
 	}

@@ -90,7 +90,8 @@ func TestDoctor(t *testing.T) {
 	w := openWard(t)
 	healthy := func(t *testing.T) {
 		t.Helper()
-		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered", "all that it needs", "is in force", "controls\n", " 0 failures")
+		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered", "all that it needs",
+			"is in force", "controls\n", " 0 failures")
 	}
 	t.Run("a healthy cluster has no failures", healthy)
 
@@ -103,7 +104,8 @@ func TestDoctor(t *testing.T) {
 		healthy(t)
 	})
 	t.Run("a right that was taken away is named", func(t *testing.T) {
-		w.MustKubectl(t, "", "patch", "clusterrole", "statefulset-controller", "--type=json", "-p", `[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch"]}]`)
+		w.MustKubectl(t, "", "patch", "clusterrole", "statefulset-controller", "--type=json", "-p",
+			`[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch"]}]`)
 		w.until(t, "1 failures", "it may not create pods, patch pods, delete pods", "kubectl apply -k artifacts/base")
 		w.register(t)
 		healthy(t)
@@ -126,7 +128,8 @@ func TestDoctor(t *testing.T) {
 		w.MustKubectl(t, "", "patch", "apiservice", "v1.apps.statefulset.dev", "--type=merge", "-p",
 			fmt.Sprintf(`{"spec":{"caBundle":%q}}`, base64.StdEncoding.EncodeToString(foreign)))
 		// Only from 1.36 on does the cluster look at the certificate before it calls the APIService available.
-		w.until(t, "failures", "FAIL  serving certificate: the cluster does not accept it", "FAIL  a request through the cluster to apps.statefulset.dev/v1")
+		w.until(t, "failures", "FAIL  serving certificate: the cluster does not accept it",
+			"FAIL  a request through the cluster to apps.statefulset.dev/v1")
 		w.register(t)
 		healthy(t)
 	})

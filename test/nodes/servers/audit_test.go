@@ -69,7 +69,8 @@ func (a audit) writes(after time.Time) ([]auditv1.Event, error) {
 func isOurs(event auditv1.Event) bool {
 	// Every server tries sets on the host in dry runs.
 	dryRun := strings.Contains(event.RequestURI, "dryRun=")
-	return strings.HasPrefix(event.User.Username, "system:serviceaccount:"+system+":") && event.ObjectRef != nil && event.ObjectRef.Resource == "pods" && !dryRun
+	return strings.HasPrefix(event.User.Username, "system:serviceaccount:"+system+":") && event.ObjectRef != nil &&
+		event.ObjectRef.Resource == "pods" && !dryRun
 }
 
 func isBy(event auditv1.Event, pod string) bool {

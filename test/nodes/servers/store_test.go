@@ -35,7 +35,8 @@ func TestAllDisksOfTheStoreAreLost(t *testing.T) {
 	later := cluster.Namespace(t, "servers")
 	before := membersOf(t, namespace)
 	backup := exec(t, "", store+"-0", "store", "backup", "--data-dir=/data/etcd", "--to=-")
-	if _, err := cluster.Sets.AppsV1().StatefulSets(later).Create(t.Context(), harness.NewSet("later", 0), metav1.CreateOptions{}); err != nil {
+	if _, err := cluster.Sets.AppsV1().StatefulSets(later).Create(t.Context(), harness.NewSet("later", 0),
+		metav1.CreateOptions{}); err != nil {
 		t.Fatalf("creating a set that the copy does not have: %v", err)
 	}
 
@@ -65,7 +66,8 @@ func TestAllDisksOfTheStoreAreLost(t *testing.T) {
 	})
 	awaitServers(t)
 	// What is done anew shows that the controller has looked at what is there.
-	if _, err := cluster.Sets.AppsV1().StatefulSets(namespace).Patch(t.Context(), setName, types.MergePatchType, []byte(`{"spec":{"minReadySeconds":1}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := cluster.Sets.AppsV1().StatefulSets(namespace).Patch(t.Context(), setName, types.MergePatchType,
+		[]byte(`{"spec":{"minReadySeconds":1}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
 	harness.Eventually(t, "the controller has seen the change", func(ctx context.Context) error {
@@ -100,7 +102,8 @@ func exec(t *testing.T, stdin, pod string, args ...string) string {
 	t.Helper()
 	var output string
 	harness.Eventually(t, strings.Join(args[:2], " ")+" succeeds", func(ctx context.Context) (err error) {
-		output, _, err = cluster.Kubectl(ctx, stdin, append([]string{"-n", system, "exec", "-i", pod, "--", "/statefulset-apiserver"}, args...)...)
+		output, _, err = cluster.Kubectl(ctx, stdin,
+			append([]string{"-n", system, "exec", "-i", pod, "--", "/statefulset-apiserver"}, args...)...)
 		return err
 	})
 	return output

@@ -65,7 +65,8 @@ func (p play) follow(name string) error {
 		return err
 	}
 	var told []string
-	for change, err := range client.Watch(p, p.sets, metav1.ListOptions{ResourceVersion: list.ResourceVersion, LabelSelector: "play=" + name}) {
+	for change, err := range client.Watch(p, p.sets,
+		metav1.ListOptions{ResourceVersion: list.ResourceVersion, LabelSelector: "play=" + name}) {
 		if err != nil {
 			return err
 		}

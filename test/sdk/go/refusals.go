@@ -42,7 +42,8 @@ func stale(p play) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.Patch(p, p.sets, "stale", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := client.Patch(p, p.sets, "stale", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`),
+		metav1.PatchOptions{}); err != nil {
 		return err
 	}
 	_, err = p.sets.Update(p, set, metav1.UpdateOptions{})

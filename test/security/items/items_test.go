@@ -28,7 +28,8 @@ func TestEveryItemHasTestsThatExist(t *testing.T) {
 	}
 	for i, item := range all {
 		if item.Number != i+1 || item.Name == "" || len(item.Tests) == 0 {
-			t.Errorf("item %d: got number %d, name %q, %d tests; want its place, a name and at least one test", i+1, item.Number, item.Name, len(item.Tests))
+			t.Errorf("item %d: got number %d, name %q, %d tests; want its place, a name and at least one test", i+1, item.Number, item.Name,
+				len(item.Tests))
 		}
 		for _, test := range item.Tests {
 			if !functions(t, test.Package)[test.Name] {
@@ -69,7 +70,8 @@ func functions(t *testing.T, dir string) map[string]bool {
 			t.Fatalf("reading %s: %v", file, err)
 		}
 		for _, declaration := range parsed.Decls {
-			if function, ok := declaration.(*ast.FuncDecl); ok && function.Recv == nil && strings.HasPrefix(function.Name.Name, "Test") && function.Name.Name != "TestMain" {
+			if function, ok := declaration.(*ast.FuncDecl); ok && function.Recv == nil && strings.HasPrefix(function.Name.Name, "Test") &&
+				function.Name.Name != "TestMain" {
 				found[function.Name.Name] = true
 			}
 		}

@@ -71,7 +71,8 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 		for i, zone := range []string{"UTC", "Asia/Kathmandu"} {
 			dir := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i), "source")
 			run(t, here, "git", "clone", "--quiet", "--no-hardlinks", here, dir)
-			build := command(t.Context(), dir, "sh", "-c", fmt.Sprintf("umask 0%d; go build -trimpath -ldflags='-s -w' -o built ./cmd/%s", 22+i*55, program))
+			build := command(t.Context(), dir, "sh", "-c",
+				fmt.Sprintf("umask 0%d; go build -trimpath -ldflags='-s -w' -o built ./cmd/%s", 22+i*55, program))
 			build.Env = append(build.Env, "TZ="+zone, "HOME="+os.Getenv("HOME"))
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("building %s: %v\n%s", program, err, out)
@@ -121,7 +122,8 @@ func TestLicencesAreAllowed(t *testing.T) {
 			}
 			licence := licenceOf(t, strings.TrimSpace(run(t, root, "go", "list", "-m", "-f", "{{.Dir}}", module.Path)))
 			if licence == "" {
-				t.Errorf("%s %s, in %s: got no licence that is known, want one of Apache-2.0, MIT, BSD, ISC, MPL-2.0", module.Path, module.Version, program)
+				t.Errorf("%s %s, in %s: got no licence that is known, want one of Apache-2.0, MIT, BSD, ISC, MPL-2.0", module.Path, module.Version,
+					program)
 			}
 			counts[licence]++
 		}
@@ -187,7 +189,8 @@ func TestNoDefaultIsInsecure(t *testing.T) {
 	help := read(t, filepath.Join(root, "cmd/statefulset-apiserver/testdata/help.txt"))
 	var unsafe []string
 	for _, flag := range regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)(.*)\n((?: {16}.*\n)*)`).FindAllStringSubmatch(help, -1) {
-		if !strings.Contains(flag[1], "insecure") && !strings.Contains(flag[1], "always-allow") && !strings.Contains(flag[1], "tolerate") && !strings.Contains(flag[1], "skip") {
+		if !strings.Contains(flag[1], "insecure") && !strings.Contains(flag[1], "always-allow") && !strings.Contains(flag[1], "tolerate") &&
+			!strings.Contains(flag[1], "skip") {
 			continue
 		}
 		unsafe = append(unsafe, flag[1])
@@ -195,13 +198,15 @@ func TestNoDefaultIsInsecure(t *testing.T) {
 			t.Errorf("--%s: got on by default, want off", flag[1])
 		}
 	}
-	want := []string{"authentication-skip-lookup", "authentication-tolerate-lookup-failure", "authorization-always-allow-paths", "backup-insecure-plaintext", "etcd-insecure-plaintext"}
+	want := []string{"authentication-skip-lookup", "authentication-tolerate-lookup-failure", "authorization-always-allow-paths",
+		"backup-insecure-plaintext", "etcd-insecure-plaintext"}
 	slices.Sort(unsafe)
 	if !slices.Equal(unsafe, want) {
 		t.Errorf("flags that give safety up: got %q, want %q", unsafe, want)
 	}
 	built := build(t, "statefulset-apiserver")
-	for _, flag := range []string{"--insecure-port=8080", "--insecure-bind-address=0.0.0.0", "--insecure-skip-tls-verify", "--anonymous-auth=true"} {
+	for _, flag := range []string{
+		"--insecure-port=8080", "--insecure-bind-address=0.0.0.0", "--insecure-skip-tls-verify", "--anonymous-auth=true"} {
 		out, err := command(t.Context(), t.TempDir(), built, flag).CombinedOutput()
 		if err == nil || !bytes.Contains(out, []byte("unknown flag")) {
 			t.Errorf("%s: got %v, %s, want that it is unknown", flag, err, out)
@@ -211,7 +216,8 @@ func TestNoDefaultIsInsecure(t *testing.T) {
 
 // TestNoKeyIsInTheRepository looks for what must not be published in all files that are.
 func TestNoKeyIsInTheRepository(t *testing.T) {
-	secret := regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----\s*\n?[A-Za-z0-9+/=]{20,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|xox[baprs]-[A-Za-z0-9-]{10,}|client-key-data: *[A-Za-z0-9+/=]{40,}|eyJhbGciOi[A-Za-z0-9_-]{20,}\.eyJ`)
+	secret := regexp.MustCompile(
+		`-----BEGIN [A-Z ]*PRIVATE KEY-----\s*\n?[A-Za-z0-9+/=]{20,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|xox[baprs]-[A-Za-z0-9-]{10,}|client-key-data: *[A-Za-z0-9+/=]{40,}|eyJhbGciOi[A-Za-z0-9_-]{20,}\.eyJ`)
 	if sample := "-----BEGIN EC PRIVATE " + "KEY-----\nMHcCAQEEIAAAAAAAAAAAAAAAAAAAAAAA"; !secret.MatchString(sample) {
 		t.Fatalf("the search does not find %q", sample)
 	}
@@ -239,8 +245,10 @@ func TestTheCodeIsScanned(t *testing.T) {
 	if config := read(t, filepath.Join(root, ".golangci.yml")); !strings.Contains(config, "- gosec\n") {
 		t.Error(".golangci.yml does not have gosec on")
 	}
-	out, err := command(t.Context(), root, "go", "tool", "-modfile=go.tools.mod", "golangci-lint", "run", "--allow-serial-runners", "--timeout=14m",
-		"--tests=false", "--enable-only=gosec", "./api/...", "./apiserver/...", "./cmd/...", "./controller/...", "./identity/...", "./registry/...").CombinedOutput()
+	out, err := command(t.Context(), root, "go", "tool", "-modfile=go.tools.mod", "golangci-lint", "run", "--allow-serial-runners",
+		"--timeout=14m",
+		"--tests=false", "--enable-only=gosec", "./api/...", "./apiserver/...", "./cmd/...", "./controller/...", "./identity/...",
+		"./registry/...").CombinedOutput()
 	if err != nil {
 		t.Errorf("gosec: %v\n%s", err, out)
 	}

@@ -23,14 +23,16 @@ const Unlucky = "example.com/web:0"
 func Beyond() []Scenario {
 	return []Scenario{
 		{"an update that cannot start is corrected", ordered(3), steps(
-			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0}}}}`), image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled)},
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0}}}}`), image(0),
+			Wait{"a member does not become ready", notBroken}, image(2), Settled)},
 		{"a member is removed in the middle and brought back", ordered(3), steps(reserve, Settled, free, Settled)},
 		{"a member is removed in the middle of an update and brought back", ordered(3), steps(image(2), reserve, Settled, free, Settled)},
 		{"the policy and the service change in the middle of updates", ordered(3), steps(
 			image(2), updated(1), Patch(`{"spec":{"podManagementPolicy":"Parallel","serviceName":"other","replicas":5}}`), Settled,
 			image(3), updated(1), Patch(`{"spec":{"podManagementPolicy":"OrderedReady","serviceName":"web"}}`), Settled)},
 		{"an update is paused, members of both revisions are lost, and it goes on", ordered(3), steps(
-			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2}, Wait{"the update is paused", notPaused}, pause(false), Settled)},
+			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2},
+			Wait{"the update is paused", notPaused}, pause(false), Settled)},
 		{"an update by steps fails and is rolled back, and a corrected one completes", ordered(3), steps(
 			Patch(`{"spec":{"progressDeadlineSeconds":1,"updateStrategy":{"rollingUpdate":{"failurePolicy":"Rollback","steps":[{"updated":1,"bakeSeconds":1},{"updated":"100%"}]}}}}`),
 			image(0), Wait{"the update is rolled back", notRolledBack}, Patch(`{"spec":{"progressDeadlineSeconds":600}}`), image(2), Settled)},
@@ -38,8 +40,10 @@ func Beyond() []Scenario {
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`), image(2), updated(1),
 			image(0), Wait{"a member does not become ready", notBroken}, image(2), Settled, image(1), updated(1), image(2), Settled)},
 		{"a member hangs in place, and the next update leaves it alone", ordered(3), steps(
-			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0,"inPlace":{"policy":"IfPossible"}}}}}`), image(0), Wait{"a member does not become ready", notBroken},
-			with(image(2), `"updateStrategy":{"rollingUpdate":{"partition":3}}`), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`), Settled)},
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"replaceUnreadyAfterSeconds":0,"inPlace":{"policy":"IfPossible"}}}}}`), image(0),
+			Wait{"a member does not become ready", notBroken},
+			with(image(2), `"updateStrategy":{"rollingUpdate":{"partition":3}}`), Settled,
+			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`), Settled)},
 		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
 			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
 			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(4, "300m"), Settled)},
@@ -52,27 +56,37 @@ func Beyond() []Scenario {
 			Patch(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete","scaledAfterSeconds":1}}}`),
 			scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, scale(3), Settled)},
 		{"a gate is asked, and does not answer in its time", ordered(3), steps(
-			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3), updated(1), image(2), Settled, scale(2), Settled)},
+			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3),
+			updated(1), image(2), Settled, scale(2), Settled)},
 		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
-			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"), Settled)},
+			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"),
+			Settled)},
 		{"members are given parameters, are told of others in the middle of an update, and lose them", ordered(3), steps(
-			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(4, "null"), updated(1), scale(3), Settled)},
+			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(4, "null"), updated(1),
+			scale(3), Settled)},
 		{"members have objects, which are described otherwise in the middle of an update", ordered(0), steps(
-			describes(1, v1.UseExistingObject), scale(3), Settled, describes(2, v1.UseExistingObject), image(2), updated(1), describes(3, v1.UseExistingObject), scale(4), Settled,
+			describes(1, v1.UseExistingObject), scale(3), Settled, describes(2, v1.UseExistingObject), image(2), updated(1),
+			describes(3, v1.UseExistingObject), scale(4), Settled,
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
 		{"members are removed and come back, before their objects are deleted and while they are", ordered(0), steps(
-			retains(1, 1), scale(3), Settled, scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, retains(2, 2), scale(3), Settled)},
+			retains(1, 1), scale(3), Settled, scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, retains(2, 2),
+			scale(3), Settled)},
 		{"a template of objects is removed in the middle of an update, comes back, and is removed for good", ordered(0), steps(
-			retains(1, 1), scale(3), Settled, image(2), updated(1), retainsOne(1), Settled, retains(2, 2), Settled, scale(2), retainsOne(2), retains(2, 2), Settled, scale(3), image(1), retainsOne(3), Settled)},
+			retains(1, 1), scale(3), Settled, image(2), updated(1), retainsOne(1), Settled, retains(2, 2), Settled, scale(2), retainsOne(2),
+			retains(2, 2), Settled, scale(3), image(1), retainsOne(3), Settled)},
 		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
-			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
-			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled, ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
+			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{},
+			ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
+			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
+			ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
 		{"a member comes back as its set changes its mind about what goes with it", ordered(0), steps(
 			ends(1, v1.RetainObjectRetentionPolicyType), scale(2), Settled, scale(1), Settled, ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
-			with(ends(1, v1.RetainObjectRetentionPolicyType), `"replicas":2`), Settled, scale(1), Settled, ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
+			with(ends(1, v1.RetainObjectRetentionPolicyType), `"replicas":2`), Settled, scale(1), Settled,
+			ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
 			ends(1, v1.RetainObjectRetentionPolicyType), Settled, with(ends(1, v1.DeleteObjectRetentionPolicyType), `"replicas":2`), Settled)},
 		{"Secrets are drawn, and stay while members and their set go and come again", ordered(0), steps(
-			draws, scale(3), Settled, EndPod{Ordinal: 1}, scale(1), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{}, draws, scale(3), Settled)},
+			draws, scale(3), Settled, EndPod{Ordinal: 1}, scale(1), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{},
+			draws, scale(3), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled,
 			DeleteObject(Name+"-0-conf"), PatchObject{Name + "-2-conf", `{"data":{"member":"nobody"}}`}, Settled,
@@ -92,20 +106,26 @@ func pause(paused bool) Patch {
 // sized is a container that requests so much cpu, of another image each time: by that the rules
 // tell the revisions of pods.
 func sized(version int, cpu string) Patch {
-	return Patch(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","resources":{"requests":{"cpu":%q}}}]}}}}`, version, cpu))
+	return Patch(
+		fmt.Sprintf(
+			`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","resources":{"requests":{"cpu":%q}}}]}}}}`,
+			version, cpu))
 }
 
 // named is a container that names its member and the number of members, of another image each time, in
 // a set with an identity.
 func named(version int, identity string) Patch {
-	return Patch(fmt.Sprintf(`{"spec":{"identity":%s,"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","args":["$(IDENTITY)","$(REPLICAS)"]}]}}}}`, identity, version))
+	return Patch(
+		fmt.Sprintf(
+			`{"spec":{"identity":%s,"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","args":["$(IDENTITY)","$(REPLICAS)"]}]}}}}`, identity, version))
 }
 
 // templates are claim templates that members are to follow.
 func templates(names ...string) Patch {
 	var all []string
 	for _, name := range names {
-		all = append(all, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`, name))
+		all = append(all,
+			fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`, name))
 	}
 	return Patch(`{"spec":{"volumeClaimUpdate":{"policy":"NewClaims"},"volumeClaimTemplates":[` + strings.Join(all, ",") + `]}}`)
 }
@@ -145,7 +165,8 @@ func notRolledBack(o Observed) string {
 // GoesBack reports whether the status says that members are to be at the current revision again.
 func GoesBack(set *v1.StatefulSet) bool {
 	rollout := set.Status.Rollout
-	return rollout != nil && rollout.Revision == set.Status.UpdateRevision && (rollout.Rollback || rollout.Aborted) && len(rollout.Superseded) == 0
+	return rollout != nil && rollout.Revision == set.Status.UpdateRevision && (rollout.Rollback || rollout.Aborted) &&
+		len(rollout.Superseded) == 0
 }
 
 // IsReached reports whether an update may bring a member to the present template: it comes at
@@ -248,7 +269,8 @@ func notBroken(o Observed) string {
 // false if that is so already.
 func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.ConditionStatus, needed bool) {
 	container, id := &pod.Spec.Containers[0], fmt.Sprintf("test://%d/%s", pod.Generation, pod.Spec.Containers[0].Image)
-	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id, Resources: container.Resources.DeepCopy()}, corev1.ConditionTrue
+	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id, Resources: container.Resources.DeepCopy()},
+		corev1.ConditionTrue
 	if container.Image == Unlucky {
 		status.ContainerID, ready = "", corev1.ConditionFalse
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}
@@ -258,5 +280,6 @@ func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.Con
 	if len(pod.Status.ContainerStatuses) > 0 {
 		now = pod.Status.ContainerStatuses[0]
 	}
-	return status, ready, noted && (now.ContainerID != status.ContainerID || !equality.Semantic.DeepEqual(now.Resources, status.Resources) || (now.State.Waiting == nil) != (status.State.Waiting == nil))
+	return status, ready, noted && (now.ContainerID != status.ContainerID || !equality.Semantic.DeepEqual(now.Resources, status.Resources) ||
+		(now.State.Waiting == nil) != (status.State.Waiting == nil))
 }

@@ -54,7 +54,8 @@ func (o Observed) secretLines() (lines []string) {
 			}
 			secret := &o.Secrets[at]
 			lines = append(lines, fmt.Sprintf("secret %s: the set's %t, keys %v, labels %v, owners %v", name,
-				secret.Annotations[v1.OwnerAnnotation] == o.Set.Name+"/"+string(o.Set.UID), slices.Sorted(maps.Keys(secret.Data)), words(secret.Labels), o.owners(secret.OwnerReferences)))
+				secret.Annotations[v1.OwnerAnnotation] == o.Set.Name+"/"+string(o.Set.UID), slices.Sorted(maps.Keys(secret.Data)), words(secret.Labels),
+				o.owners(secret.OwnerReferences)))
 		}
 	}
 	return lines

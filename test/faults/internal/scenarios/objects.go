@@ -97,7 +97,8 @@ func Describes(set *v1.StatefulSet) (all []Described) {
 
 func described(set *v1.StatefulSet, template *v1.ObjectTemplate, ordinal string) Described {
 	replicas := int(*set.Spec.Replicas)
-	values := strings.NewReplacer("$(SET)", set.Name, "$(IDENTITY)", set.Name+"-"+ordinal, "$(ORDINAL)", ordinal, "$(REPLICAS)", strconv.Itoa(replicas))
+	values := strings.NewReplacer("$(SET)", set.Name, "$(IDENTITY)", set.Name+"-"+ordinal, "$(ORDINAL)", ordinal, "$(REPLICAS)",
+		strconv.Itoa(replicas))
 	var object corev1.ConfigMap
 	if err := json.Unmarshal([]byte(values.Replace(string(template.Object.Raw))), &object); err != nil {
 		panic("reading a template of a scenario: " + err.Error())
@@ -108,7 +109,8 @@ func described(set *v1.StatefulSet, template *v1.ObjectTemplate, ordinal string)
 		}
 		object.Data[strings.TrimPrefix(t.Path, "/data/")] = strconv.Itoa(replicas/2 + 1)
 	}
-	return Described{template.Name, ordinal, object.Name, object.Data, template.ExistingPolicy == v1.RefuseExistingObject, endsWithSet(template)}
+	return Described{
+		template.Name, ordinal, object.Name, object.Data, template.ExistingPolicy == v1.RefuseExistingObject, endsWithSet(template)}
 }
 
 // IsOf reports whether an object says that it is a set's, or was that of an earlier one of its name.
@@ -128,7 +130,8 @@ func (d Described) Marks(set *v1.StatefulSet, object metav1.Object) string {
 		return fmt.Sprintf("%s has the labels %v, want %v", d.Name, object.GetLabels(), want)
 	case owner != set.Name+"/"+string(set.UID):
 		return fmt.Sprintf("%s is marked as that of %q, and the set has UID %s", d.Name, owner, set.UID)
-	case slices.ContainsFunc(object.GetOwnerReferences(), IsAnchor) != d.Ends, len(object.GetOwnerReferences()) > 1, len(object.GetOwnerReferences()) == 1 && !d.Ends:
+	case slices.ContainsFunc(object.GetOwnerReferences(), IsAnchor) != d.Ends, len(object.GetOwnerReferences()) > 1,
+		len(object.GetOwnerReferences()) == 1 && !d.Ends:
 		return fmt.Sprintf("%s has the owners %v, and goes with the set: %t", d.Name, object.GetOwnerReferences(), d.Ends)
 	default:
 		return ""
@@ -190,7 +193,8 @@ func (o Observed) objectLines() (lines []string) {
 			continue
 		}
 		object := &o.Objects[at]
-		lines = append(lines, fmt.Sprintf("object %s: the set's %t, data %v, labels %v, terminating %t", d.Name, d.Marks(o.Set, object) == "", object.Data, words(object.Labels), object.DeletionTimestamp != nil))
+		lines = append(lines, fmt.Sprintf("object %s: the set's %t, data %v, labels %v, terminating %t", d.Name, d.Marks(o.Set, object) == "",
+			object.Data, words(object.Labels), object.DeletionTimestamp != nil))
 	}
 	return lines
 }

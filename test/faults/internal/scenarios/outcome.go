@@ -28,7 +28,8 @@ func Outcome(o Observed) string {
 	}
 	for i := range o.Claims {
 		claim := &o.Claims[i]
-		say("claim %s: terminating %t, labels %v, owners %v", claim.Name, claim.DeletionTimestamp != nil, words(claim.Labels), o.owners(claim.OwnerReferences))
+		say("claim %s: terminating %t, labels %v, owners %v", claim.Name, claim.DeletionTimestamp != nil, words(claim.Labels),
+			o.owners(claim.OwnerReferences))
 	}
 	for i := range o.Revisions {
 		revision := &o.Revisions[i]

@@ -21,7 +21,8 @@ import (
 func retains(version, seconds int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
 		{"name":"conf","retention":{"whenScaled":"Delete","scaledAfterSeconds":%d},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"version":"%d","member":"$(ORDINAL)"}}},
-		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%[2]d"}}}]}}`, seconds, version))
+		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%[2]d"}}}]}}`,
+		seconds, version))
 }
 
 // ends is a ConfigMap for each member, and one for the set, which are deleted with the set or stay.
@@ -33,9 +34,10 @@ func ends(version int, policy v1.ObjectRetentionPolicyType) Patch {
 
 // GoesWithSet reports whether the set asks for an object of its own to be deleted with it.
 func GoesWithSet(set *v1.StatefulSet, object metav1.Object) bool {
-	return object.GetAnnotations()[v1.OwnerAnnotation] == set.Name+"/"+string(set.UID) && slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
-		return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] && endsWithSet(&t)
-	})
+	return object.GetAnnotations()[v1.OwnerAnnotation] == set.Name+"/"+string(set.UID) &&
+		slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
+			return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] && endsWithSet(&t)
+		})
 }
 
 func endsWithSet(template *v1.ObjectTemplate) bool {
@@ -55,8 +57,10 @@ func IsAnchor(owner metav1.OwnerReference) bool {
 // its member is removed, and does not want that member.
 func GoesWithMember(set *v1.StatefulSet, object metav1.Object) (after time.Duration, goes bool) {
 	ordinal, err := strconv.Atoi(object.GetLabels()[v1.ObjectOrdinalLabel])
-	at := slices.IndexFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] })
-	if err != nil || at < 0 || slices.Contains(Wanted(set), ordinal) || object.GetAnnotations()[v1.OwnerAnnotation] != set.Name+"/"+string(set.UID) {
+	at := slices.IndexFunc(set.Spec.ObjectTemplates,
+		func(t v1.ObjectTemplate) bool { return t.Name == object.GetLabels()[v1.ObjectTemplateLabel] })
+	if err != nil || at < 0 || slices.Contains(Wanted(set), ordinal) ||
+		object.GetAnnotations()[v1.OwnerAnnotation] != set.Name+"/"+string(set.UID) {
 		return 0, false
 	}
 	retention := set.Spec.ObjectTemplates[at].Retention

@@ -18,7 +18,8 @@ import (
 // retainsOne is what retains describes, without the ConfigMap that goes.
 func retainsOne(version int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
-		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%d"}}}]}}`, version))
+		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%d"}}}]}}`,
+		version))
 }
 
 // GoesWithTemplate reports whether an object of the set's own is to be deleted, some time after its

@@ -142,7 +142,8 @@ func compare(t *testing.T, realClient kubernetes.Interface, anchor metav1.OwnerR
 		s.seed, s.anchor, s.known = name, anchor, map[string][]known{}
 	}
 	events := watchReal(t, realClient, name)
-	stream, err := server.Watch(&model.Request{Resource: model.Pods, Namespace: namespace, List: metav1.ListOptions{ResourceVersion: "1", LabelSelector: selected + "=" + name}}, 0)
+	stream, err := server.Watch(&model.Request{
+		Resource: model.Pods, Namespace: namespace, List: metav1.ListOptions{ResourceVersion: "1", LabelSelector: selected + "=" + name}}, 0)
 	if err != nil {
 		t.Fatalf("watching the model: %v", err)
 	}
@@ -156,7 +157,8 @@ func compare(t *testing.T, realClient kubernetes.Interface, anchor metav1.OwnerR
 	}
 	want, got := events(), eventsOf(stream)
 	if got != want {
-		return len(played), fmt.Sprintf("the model sends the events\n%s\nand kube-apiserver\n%s\nafter\n%s", got, want, strings.Join(played, "\n"))
+		return len(played),
+			fmt.Sprintf("the model sends the events\n%s\nand kube-apiserver\n%s\nafter\n%s", got, want, strings.Join(played, "\n"))
 	}
 	return len(played), ""
 }
@@ -169,7 +171,8 @@ func watchReal(t *testing.T, client kubernetes.Interface, seed string) func() st
 	if err != nil {
 		t.Fatalf("listing pods: %v", err)
 	}
-	w, err := client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion, LabelSelector: selected + "=" + seed})
+	w, err := client.CoreV1().Pods(namespace).Watch(t.Context(),
+		metav1.ListOptions{ResourceVersion: list.ResourceVersion, LabelSelector: selected + "=" + seed})
 	if err != nil {
 		t.Fatalf("watching pods: %v", err)
 	}

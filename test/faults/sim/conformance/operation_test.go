@@ -54,7 +54,8 @@ func draw(seed uint64, prefix string) []operation {
 
 func drawOne(rng *rand.Rand, prefix string) operation {
 	of := func(words ...string) string { return words[rng.IntN(len(words))] }
-	resources := []schema.GroupVersionResource{model.Pods, model.Pods, model.Pods, model.Revisions, model.Revisions, model.Claims, model.Leases}
+	resources := []schema.GroupVersionResource{
+		model.Pods, model.Pods, model.Pods, model.Revisions, model.Revisions, model.Claims, model.Leases}
 	o := operation{
 		resource: resources[rng.IntN(len(resources))], name: fmt.Sprintf("%s-%d", prefix, rng.IntN(2)),
 		verb: of("create", "create", "get", "patch", "patch", "patch", "status", "delete", "delete", "list"),

@@ -106,13 +106,15 @@ func (s *side) meta(o operation) metav1.ObjectMeta {
 }
 
 func podSpec(node string) corev1.PodSpec {
-	return corev1.PodSpec{NodeName: node, SchedulerName: "nobody", AutomountServiceAccountToken: new(bool), Containers: []corev1.Container{{Name: "main", Image: "example.com/main"}}}
+	return corev1.PodSpec{NodeName: node, SchedulerName: "nobody", AutomountServiceAccountToken: new(bool),
+		Containers: []corev1.Container{{Name: "main", Image: "example.com/main"}}}
 }
 
 func (s *side) create(ctx context.Context, o operation) (metav1.Object, error) {
 	switch o.resource {
 	case model.Pods:
-		return object(s.client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: s.meta(o), Spec: podSpec(o.node)}, metav1.CreateOptions{}))
+		return object(
+			s.client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: s.meta(o), Spec: podSpec(o.node)}, metav1.CreateOptions{}))
 	case model.Claims:
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: s.meta(o), Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: new(string),
@@ -120,7 +122,8 @@ func (s *side) create(ctx context.Context, o operation) (metav1.Object, error) {
 		}}
 		return object(s.client.CoreV1().PersistentVolumeClaims(namespace).Create(ctx, claim, metav1.CreateOptions{}))
 	case model.Leases:
-		return object(s.client.CoordinationV1().Leases(namespace).Create(ctx, &coordinationv1.Lease{ObjectMeta: s.meta(o)}, metav1.CreateOptions{}))
+		return object(
+			s.client.CoordinationV1().Leases(namespace).Create(ctx, &coordinationv1.Lease{ObjectMeta: s.meta(o)}, metav1.CreateOptions{}))
 	default:
 		revision := &appsv1.ControllerRevision{ObjectMeta: s.meta(o), Data: runtime.RawExtension{Raw: []byte(`{}`)}, Revision: 1}
 		return object(s.client.AppsV1().ControllerRevisions(namespace).Create(ctx, revision, metav1.CreateOptions{}))
@@ -268,7 +271,8 @@ func (s *side) describe(o operation, object metav1.Object) string {
 
 // words are what can be compared of an object.
 func words(object metav1.Object) string {
-	text := fmt.Sprintf("%s, labels %v, finalizers %v, %d owners", object.GetName(), sorted(object.GetLabels()), object.GetFinalizers(), len(object.GetOwnerReferences()))
+	text := fmt.Sprintf("%s, labels %v, finalizers %v, %d owners", object.GetName(), sorted(object.GetLabels()), object.GetFinalizers(),
+		len(object.GetOwnerReferences()))
 	if object.GetDeletionTimestamp() != nil {
 		text += fmt.Sprintf(", going in %d seconds", *object.GetDeletionGracePeriodSeconds())
 	}

@@ -54,7 +54,8 @@ func checkPreconditions(resource schema.GroupVersionResource, object Object, pre
 	case preconditions.UID != nil && *preconditions.UID != object.GetUID():
 		return apierrors.NewConflict(resource.GroupResource(), object.GetName(), errors.New("the UID in the precondition does not match"))
 	case preconditions.ResourceVersion != nil && *preconditions.ResourceVersion != object.GetResourceVersion():
-		return apierrors.NewConflict(resource.GroupResource(), object.GetName(), errors.New("the resourceVersion in the precondition does not match"))
+		return apierrors.NewConflict(resource.GroupResource(), object.GetName(),
+			errors.New("the resourceVersion in the precondition does not match"))
 	default:
 		return nil
 	}

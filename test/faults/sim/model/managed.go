@@ -22,7 +22,8 @@ import (
 
 // fieldManager keeps who manages which fields of the objects of a kind, as an API server does.
 func fieldManager(gvk schema.GroupVersionKind) *managedfields.FieldManager {
-	fields, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), scheme.Scheme, scheme.Scheme, scheme.Scheme, gvk, gvk.GroupVersion(), "", nil)
+	fields, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), scheme.Scheme, scheme.Scheme, scheme.Scheme,
+		gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
 		panic(fmt.Sprintf("managing the fields of %s: %v", gvk.Kind, err))
 	}
@@ -75,7 +76,8 @@ func (s *Server) apply(r *Request) (runtime.Object, error) {
 		}
 		return s.create(r.Resource, r.Namespace, r.Manager, made)
 	}
-	return s.change(r.Resource, r.Namespace, r.Name, r.Subresource, "", func(old Object) (Object, error) { return kind.merged(old, applied, r) })
+	return s.change(r.Resource, r.Namespace, r.Name, r.Subresource, "",
+		func(old Object) (Object, error) { return kind.merged(old, applied, r) })
 }
 
 func (k kind) merged(live Object, applied *unstructured.Unstructured, r *Request) (Object, error) {

@@ -66,7 +66,8 @@ func ReadRequest(from *http.Request) (*Request, error) {
 		}
 		r.Body = body
 	}
-	r.Verb = map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[from.Method]
+	r.Verb = map[string]string{
+		http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[from.Method]
 	switch {
 	case r.Verb != "":
 	case r.Name != "":
@@ -166,7 +167,8 @@ func (s *Server) replace(r *Request) (runtime.Object, error) {
 	case object.GetUID() != "" && object.GetUID() != old.GetUID():
 		return nil, apierrors.NewConflict(r.Resource.GroupResource(), r.Name, errors.New("the UID in the precondition does not match"))
 	case object.GetResourceVersion() == "" && s.kinds[r.Resource].putCreates:
-		return nil, invalid(s.kinds[r.Resource].gvk, r.Name, field.Invalid(field.NewPath("metadata", "resourceVersion"), "", "must be specified for an update"))
+		return nil, invalid(s.kinds[r.Resource].gvk, r.Name,
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), "", "must be specified for an update"))
 	}
 	return s.Update(r.Resource, r.Namespace, r.Name, r.Subresource, func(Object) (Object, error) { return object, nil })
 }

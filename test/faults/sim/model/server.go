@@ -125,7 +125,8 @@ func (s *Server) create(resource schema.GroupVersionResource, namespace, manager
 
 // Update replaces an object, or one of its subresources, by what change makes of a
 // copy of it. If that names a resource version or a UID, it must be the object's.
-func (s *Server) Update(resource schema.GroupVersionResource, namespace, name, subresource string, change func(Object) (Object, error)) (Object, error) {
+func (s *Server) Update(resource schema.GroupVersionResource, namespace, name, subresource string,
+	change func(Object) (Object, error)) (Object, error) {
 	return s.change(resource, namespace, name, subresource, somebody, change)
 }
 
@@ -138,7 +139,8 @@ func (s *Server) Patch(resource schema.GroupVersionResource, namespace, name str
 
 // change is Update, by the manager of the fields that are changed. It is empty if the object tells
 // that already.
-func (s *Server) change(resource schema.GroupVersionResource, namespace, name, subresource, manager string, change func(Object) (Object, error)) (Object, error) {
+func (s *Server) change(resource schema.GroupVersionResource, namespace, name, subresource, manager string,
+	change func(Object) (Object, error)) (Object, error) {
 	old, err := s.Get(resource, namespace, name)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,8 @@ func (s *Server) change(resource schema.GroupVersionResource, namespace, name, s
 		return nil, invalid(kind.gvk, name, field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable"))
 	}
 	if old.GetDeletionTimestamp() != nil && !containsAll(old.GetFinalizers(), object.GetFinalizers()) {
-		return nil, invalid(kind.gvk, name, field.Forbidden(field.NewPath("metadata", "finalizers"), "no new finalizers can be added if the object is being deleted"))
+		return nil, invalid(kind.gvk, name,
+			field.Forbidden(field.NewPath("metadata", "finalizers"), "no new finalizers can be added if the object is being deleted"))
 	}
 	if manager != "" {
 		object = kind.managed(old, object, manager)

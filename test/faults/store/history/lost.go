@@ -72,7 +72,8 @@ func Inconsistent(snapshots []Snapshot, truth *Truth) []string {
 			delete(want, got.Key)
 		}
 		for key, missing := range want {
-			found = append(found, fmt.Sprintf("a list at revision %d of %d objects lacks %s of revision %d", snapshot.Revision, len(snapshot.Versions), key, missing.Revision))
+			found = append(found, fmt.Sprintf("a list at revision %d of %d objects lacks %s of revision %d", snapshot.Revision,
+				len(snapshot.Versions), key, missing.Revision))
 		}
 	}
 	return found

@@ -76,7 +76,8 @@ func (c *Client) Patch(ctx context.Context, key, color string) history.Operation
 	op := c.operation(history.Patch, key)
 	op.Write = c.nextWrite()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q},"labels":{%q:%q}}}`, history.WriteAnnotation, op.Write, history.ColorLabel, color)
-	return c.do(ctx, op, c.sets.RESTClient().Patch(types.MergePatchType).Namespace(c.namespace).Resource(resource).Name(key).Body([]byte(patch)))
+	return c.do(ctx, op,
+		c.sets.RESTClient().Patch(types.MergePatchType).Namespace(c.namespace).Resource(resource).Name(key).Body([]byte(patch)))
 }
 
 // Delete deletes the object that is given, in any version.

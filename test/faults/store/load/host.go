@@ -44,7 +44,8 @@ func Resume(ctx context.Context, host kubernetes.Interface) error {
 
 // NewNamespace makes a namespace and returns its name.
 func NewNamespace(ctx context.Context, host kubernetes.Interface) (string, error) {
-	ns, err := host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "load-"}}, metav1.CreateOptions{})
+	ns, err := host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "load-"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("creating a namespace: %w", err)
 	}

@@ -98,11 +98,12 @@ func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 		"an event that comes twice": {stream: all(), want: []string{"unique"}, change: func(first, _ *Request) {
 			first.Events = slices.Insert(first.Events, 1, first.Events[0])
 		}},
-		"an event that comes again after reconnecting": {stream: all(), want: []string{"ordered", "unique"}, change: func(first, second *Request) {
-			second.Events = slices.Insert(second.Events, 0, first.Events[4])
-			second.Events[0].Revision = 6
-			second.From = 7
-		}},
+		"an event that comes again after reconnecting": {
+			stream: all(), want: []string{"ordered", "unique"}, change: func(first, second *Request) {
+				second.Events = slices.Insert(second.Events, 0, first.Events[4])
+				second.Events[0].Revision = 6
+				second.From = 7
+			}},
 		"half a change": {stream: all(), want: []string{"atomic"}, change: func(first, _ *Request) {
 			first.Events[1].Color = "red"
 		}},
