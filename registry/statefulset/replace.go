@@ -6,16 +6,20 @@ package statefulset
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 // Members knows the pods of members.
@@ -26,10 +30,10 @@ type Members interface {
 	Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 
-// ReplaceREST serves /replace: requests to replace members. It shares the store, and so the
-// life, of REST, and writes into the status which pods are to go; the controller does the rest.
+// ReplaceREST serves /replace: requests to replace members. It writes into the status which pods are to go.
 type ReplaceREST struct {
-	store   *genericregistry.Store
+	requestREST[*v1.StatefulSetReplacement]
+
 	members Members
 	// asking are the requests that read pods from the host.
 	asking *semaphore.Weighted
@@ -44,17 +48,21 @@ var _ rest.NamedCreater = &ReplaceREST{}
 // NewReplaceREST serves requests to replace members of the sets whose status is served. Of
 // scheme it uses the generated validation of the API types.
 func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members) *ReplaceREST {
-	return &ReplaceREST{requestStore(status, scheme), members, semaphore.NewWeighted(ReplacementsAtOnce)}
+	r := &ReplaceREST{members: members, asking: semaphore.NewWeighted(ReplacementsAtOnce)}
+	r.requestREST = requestREST[*v1.StatefulSetReplacement]{
+		store: requestStore(status, scheme), kind: "StatefulSetReplacement", about: "the request is for members of",
+		validate: validateReplacement, invalid: invalidReplacement, look: r.look,
+		answer: func(about metav1.ObjectMeta, request *v1.StatefulSetReplacement) runtime.Object {
+			return &v1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force, LostNode: request.LostNode}
+		},
+	}
+	return r
 }
 
 // New is an empty request, to be decoded into.
 func (*ReplaceREST) New() runtime.Object { return &v1.StatefulSetReplacement{} }
 
-// Destroy does nothing: REST destroys the shared store.
-func (*ReplaceREST) Destroy() {}
-
-// Create notes which pods are to be replaced, and returns the request with the name, UID and
-// version of the set.
+// Create notes which pods are to be replaced, as long as few others ask for that.
 func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
 	options *metav1.CreateOptions) (runtime.Object, error) {
 	if !r.asking.TryAcquire(1) {
@@ -62,35 +70,11 @@ func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Objec
 			fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
 	}
 	defer r.asking.Release(1)
-	request, ok := obj.(*v1.StatefulSetReplacement)
-	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a StatefulSetReplacement, got %T", obj))
-	}
-	if request.Name != "" && request.Name != name {
-		return nil, apierrors.NewBadRequest(
-			fmt.Sprintf("metadata.name is %q, must be %q or empty: the request is for members of that set", request.Name, name))
-	}
-	if errs := validateReplacement(request); len(errs) > 0 {
-		return nil, invalidReplacement(name, errs)
-	}
-	if admit != nil {
-		if err := admit(ctx, request.DeepCopy()); err != nil {
-			return nil, err
-		}
-	}
-	asked, err := r.look(ctx, name, request)
-	if err != nil {
-		return nil, err
-	}
-	about, err := noteRequest(ctx, r.store, name, asked, options)
-	if err != nil {
-		return nil, err
-	}
-	return &v1.StatefulSetReplacement{ObjectMeta: about, Ordinals: request.Ordinals, Force: request.Force, LostNode: request.LostNode}, nil
+	return r.requestREST.Create(ctx, name, obj, admit, options)
 }
 
 // look reads the set, to refuse what needs no look at the host, and the pods of its members.
-func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.StatefulSetReplacement) (*askedSet, error) {
+func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.StatefulSetReplacement) (rest.UpdatedObjectInfo, error) {
 	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
 		return nil, err
@@ -108,4 +92,165 @@ func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *
 		asked.pods[ordinal], asked.serve[ordinal] = pod, serves
 	})
 	return asked, err
+}
+
+// mostUnavailable is how many unavailable members, and ranges of members, are named.
+const mostUnavailable = 3
+
+// askedSet is: stored set -> the set with the pods that are to be replaced. It looks at the set
+// in the version that is about to be written.
+type askedSet struct {
+	request *v1.StatefulSetReplacement
+	// uid is that of the set whose pods were looked at.
+	uid types.UID
+	// pods are those of members, and serve says which of the members serve.
+	pods  map[int]types.UID
+	serve map[int]bool
+}
+
+// Preconditions are that the set is still the one whose pods were looked at.
+func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Preconditions{UID: &a.uid} }
+
+// UpdatedObject is the set that names the pods which are to be replaced, besides those that it
+// names already.
+func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
+	set, ok := stored.(*v1.StatefulSet)
+	if !ok {
+		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
+	}
+	return a.apply(ctx, set)
+}
+
+// apply is a set that names the pods which are to be replaced.
+func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
+	set := stored.DeepCopy()
+	if err := a.refuse(set); err != nil {
+		return nil, err
+	}
+	if errs := a.lacking(set); len(errs) > 0 {
+		return nil, invalidReplacement(set.Name, errs)
+	}
+	if names := a.unavailable(set); len(names) > 0 && !a.request.Force {
+		return nil, conflict(set, "members that are not to be replaced are unavailable: %s; wait until they are available, or use force",
+			strings.Join(names, ", "))
+	}
+	before := len(set.Status.Replacements)
+	for _, ordinal := range a.ordinals() {
+		set.Status.Replacements = slices.DeleteFunc(set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.Ordinal == ordinal })
+		set.Status.Replacements = append(set.Status.Replacements, v1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
+	}
+	if n := len(set.Status.Replacements); n > v1.MostReplacements {
+		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before,
+			v1.MostReplacements)
+	}
+	noteReplacement(ctx, set, a.request)
+	return set, nil
+}
+
+// refuse says why no member of a set is replaced, nil if members are.
+func (a *askedSet) refuse(set *v1.StatefulSet) error {
+	if uid := a.request.UID; uid != "" && uid != set.UID {
+		return conflict(set, "the request is for the set with UID %s, the set of this name has UID %s", uid, set.UID)
+	}
+	if why, held := v1.Held(set); held {
+		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why,
+			v1.HoldAnnotation)
+	}
+	if set.DeletionTimestamp != nil {
+		return conflict(set, "the set is being deleted, so that none of its members would return")
+	}
+	return nil
+}
+
+// lacking names ordinals that are no members, and members that have no pod.
+func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
+	roster := identity.OrdinalsOf(set)
+	for i, r := range a.request.Ordinals {
+		path := field.NewPath("ordinals").Index(i)
+		for ordinal := int(r.First); ordinal <= int(r.End()); ordinal++ {
+			name := identity.PodName(set.Name, ordinal)
+			switch {
+			case !roster.Contains(ordinal):
+				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("set %s has no member %s; %s", set.Name, name, membersOf(roster))))
+			case a.pods[ordinal] == "":
+				errs = append(errs,
+					field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod that could be replaced; one is created without being asked for", name)))
+			}
+		}
+	}
+	return errs
+}
+
+// membersOf says which ordinals are those of members.
+func membersOf(roster identity.Ordinals) string {
+	var texts []string
+	for _, r := range roster.Ranges() {
+		if len(texts) == mostUnavailable {
+			texts = append(texts, "...")
+			break
+		}
+		texts = append(texts, text(r))
+	}
+	if len(texts) == 0 {
+		return "it has no members"
+	}
+	return "its members are " + strings.Join(texts, ", ")
+}
+
+// unavailable names the first of the members that serve nobody, but for those that are to be
+// replaced. It comes to no more ordinals than there are pods, and a few.
+func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
+	asked := a.ordinals()
+	for ordinal := range identity.OrdinalsOf(set).All() {
+		if a.serve[ordinal] || slices.ContainsFunc(asked, func(one int32) bool { return int(one) == ordinal }) {
+			continue
+		}
+		if len(names) == mostUnavailable {
+			return append(names, "...")
+		}
+		names = append(names, identity.PodName(set.Name, ordinal))
+	}
+	return names
+}
+
+// ordinals are those of the request, one by one. There are few, or it would have been refused.
+func (a *askedSet) ordinals() (all []int32) {
+	for _, r := range a.request.Ordinals {
+		for more := range r.End() - r.First + 1 {
+			all = append(all, r.First+more)
+		}
+	}
+	return all
+}
+
+// validateReplacement wants ranges apart from each other, of no more ordinals than may be
+// replaced at a time.
+func validateReplacement(request *v1.StatefulSetReplacement) field.ErrorList {
+	path := field.NewPath("ordinals")
+	if node := request.LostNode; node != "" {
+		if why := validation.IsDNS1123Subdomain(node); len(why) > 0 {
+			return field.ErrorList{field.Invalid(field.NewPath("lostNode"), node, "must be the name of a node: "+strings.Join(why, "; "))}
+		}
+	}
+	if len(request.Ordinals) == 0 {
+		return field.ErrorList{field.Required(path, "the ordinals of the members that are to be replaced, such as [{first: 2}]")}
+	}
+	if n := len(request.Ordinals); n > v1.MostReplacements {
+		return field.ErrorList{field.TooMany(path, n, v1.MostReplacements)}
+	}
+	if errs := validateRanges(request.Ordinals, path); len(errs) > 0 {
+		return errs
+	}
+	if n := count(request.Ordinals); n > v1.MostReplacements {
+		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must be at most %d ordinals", v1.MostReplacements))}
+	}
+	return nil
+}
+
+func invalidReplacement(name string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind("StatefulSetReplacement").GroupKind(), name, errs)
+}
+
+func conflict(set *v1.StatefulSet, format string, args ...any) error {
+	return apierrors.NewConflict(v1.Resource("statefulsets"), set.Name, fmt.Errorf(format, args...))
 }

@@ -18,6 +18,55 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
+// requestREST serves a subresource to which requests about a set are posted. It shares the store, and so the
+// life, of REST: what is asked becomes part of the status, and the controller does the rest.
+type requestREST[T interface {
+	runtime.Object
+	metav1.Object
+}] struct {
+	store *genericregistry.Store
+	// kind is that of the requests, and about says what they are about, for errors.
+	kind, about string
+	validate    func(T) field.ErrorList
+	invalid     func(set string, errs field.ErrorList) error
+	// look reads the set, and what else the request depends on, and refuses what cannot be fulfilled.
+	look func(ctx context.Context, set string, request T) (rest.UpdatedObjectInfo, error)
+	// answer is the request as it was noted, about a set.
+	answer func(about metav1.ObjectMeta, request T) runtime.Object
+}
+
+// Destroy does nothing: REST destroys the shared store.
+func (*requestREST[T]) Destroy() {}
+
+// Create notes what is asked, and returns the request with the name, UID and version of the set.
+func (r *requestREST[T]) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
+	options *metav1.CreateOptions) (runtime.Object, error) {
+	request, ok := obj.(T)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a %s, got %T", r.kind, obj))
+	}
+	if named := request.GetName(); named != "" && named != name {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata.name is %q, must be %q or empty: %s that set", named, name, r.about))
+	}
+	if errs := r.validate(request); len(errs) > 0 {
+		return nil, r.invalid(name, errs)
+	}
+	if admit != nil {
+		if err := admit(ctx, request.DeepCopyObject()); err != nil {
+			return nil, err
+		}
+	}
+	asked, err := r.look(ctx, name, request)
+	if err != nil {
+		return nil, err
+	}
+	about, err := noteRequest(ctx, r.store, name, asked, options)
+	if err != nil {
+		return nil, err
+	}
+	return r.answer(about, request), nil
+}
+
 // requestStore is the store of the sets whose status is served, for requests to a subresource.
 func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.Store {
 	store := *status.store

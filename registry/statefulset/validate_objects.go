@@ -4,6 +4,7 @@
 package statefulset
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -200,6 +202,182 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 	}
 	if _, has, _ := unstructured.NestedFieldNoCopy(made.Object, "spec", "ttlSecondsAfterFinished"); has && object.Kind().Group == "batch" {
 		errs = append(errs, field.Forbidden(path.Child("spec", "ttlSecondsAfterFinished"), "the Job would be made and run again"))
+	}
+	return errs
+}
+
+// validateManifestKeys refuses manifests that two programs could read in two ways. old is nil if the set
+// is new. A manifest that was stored before this rule stays valid as long as it says the same. Too many
+// templates, and too long ones, are refused elsewhere, and not read here.
+func validateManifestKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
+	templates := set.Spec.ObjectTemplates
+	if len(templates) > mostObjectTemplates {
+		return nil
+	}
+	size := 0
+	for i := range templates {
+		size += templates[i].Size()
+	}
+	if size > mostOfObjects {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range templates {
+		raw, in := templates[i].Object.Raw, fmt.Sprintf("objectTemplates[%d].object", i)
+		if wrong := render.CheckKeys(raw, in); wrong != nil && !storedBefore(&templates[i], old) {
+			errs = append(errs, unrendered(wrong, wrong.Detail, path))
+		}
+	}
+	return errs
+}
+
+// storedBefore reports whether the old set has the manifest of a template with bad keys already. An update
+// of other fields may write its keys in another order.
+func storedBefore(template *v1.ObjectTemplate, old *v1.StatefulSet) bool {
+	if old == nil {
+		return false
+	}
+	at := slices.IndexFunc(old.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == template.Name })
+	if at < 0 {
+		return false
+	}
+	was := old.Spec.ObjectTemplates[at].Object.Raw
+	return bytes.Equal(was, template.Object.Raw) || identity.SameManifest(was, template.Object.Raw) && render.CheckKeys(was, "") != nil
+}
+
+// validateRaised wants objects that are made from the list of members to be possible with more of
+// them, if they were with those that there are: what a list of any length may cost is not known when
+// the template is written.
+func validateRaised(within *render.Evaluation, set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
+	replicas := identity.OrdinalsOf(set).Len()
+	if replicas <= identity.OrdinalsOf(old).Len() {
+		return nil
+	}
+	wrong := wrongWithMembers(within, set)
+	if wrong == nil || wrongWithMembers(within, old) != nil {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path.Child("replicas"), replicas, wrong.Error())}
+}
+
+// wrongWithMembers is what is wrong with the first objects that list the members, nil if nothing is.
+func wrongWithMembers(within *render.Evaluation, set *v1.StatefulSet) *render.Error {
+	objects, _ := identity.OverridesWithin(within, set).Objects()
+	for _, object := range objects {
+		if !object.ListsMembers() {
+			continue
+		}
+		if wrong := object.Check(); len(wrong) > 0 {
+			return wrong[0]
+		}
+		if _, wrong := object.Make(triedMembers(set)[0]); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+// validateObjectRetention wants policies that there are, and a delay only where something is deleted
+// after it.
+func validateObjectRetention(spec *v1.StatefulSetSpec, t *v1.ObjectTemplate, path *field.Path) field.ErrorList {
+	retention := t.Retention
+	if retention == nil {
+		return nil
+	}
+	const remove, retain = v1.DeleteObjectRetentionPolicyType, v1.RetainObjectRetentionPolicyType
+	errs := validateObjectRetentionType(retention.WhenScaled, path.Child("whenScaled"), remove, retain)
+	errs = append(errs, validateObjectRetentionType(retention.WhenDeleted, path.Child("whenDeleted"), remove, retain)...)
+	_, deletes := t.DeletesScaled()
+	if (deletes || t.DeletesWithSet()) && mustOutliveClaims(spec, t) {
+		errs = append(errs, field.Forbidden(path, fmt.Sprintf("a generated Secret must outlive the claims; use %s", retain)))
+	}
+	if seconds, at := retention.ScaledAfterSeconds, path.Child("scaledAfterSeconds"); seconds != nil {
+		if *seconds < 1 {
+			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
+		}
+		if !deletes {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", v1.DeleteObjectRetentionPolicyType)))
+		}
+	}
+	return errs
+}
+
+func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field.Path,
+	valid ...v1.ObjectRetentionPolicyType) field.ErrorList {
+	if value == "" || slices.Contains(valid, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, value, valid)}
+}
+
+// neverMade reports whether objects of a kind give their maker rights, or stand in for what
+// the host or this server makes itself, so that no set may have them made.
+func neverMade(kind schema.GroupVersionKind) bool {
+	if group, ours := strings.CutSuffix(kind.Group, "statefulset.dev"); ours && (group == "" || strings.HasSuffix(group, ".")) {
+		return true
+	}
+	switch kind.Group {
+	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io", "apiextensions.k8s.io",
+		"certificates.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
+		"authorization.openshift.io":
+		return true
+	case "":
+		return slices.Contains([]string{"Pod", "PersistentVolumeClaim", "PersistentVolume", "Binding", "Node", "Namespace", "Event", "Endpoints"},
+			kind.Kind)
+	case "events.k8s.io":
+		return true
+	case "discovery.k8s.io":
+		return kind.Kind == "EndpointSlice"
+	case "apps":
+		return kind.Kind == "ControllerRevision"
+	default:
+		return false
+	}
+}
+
+// forbiddenSecretTypes are Secrets that the host trusts, or fills.
+func forbiddenSecretTypes() []string {
+	return []string{"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"}
+}
+
+// secretFields are those of a Secret in which secrets are.
+func secretFields() []string { return []string{"data", "stringData"} }
+
+const readable = "who may read the set could read it; use generate, or a Secret of your own"
+
+// validateSecret wants a Secret that holds nothing secret: that stays out of the set.
+func validateSecret(written map[string]any, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range secretFields() {
+		if _, has := written[name]; has {
+			errs = append(errs, field.Forbidden(path.Child(name), readable))
+		}
+	}
+	kind, _, _ := unstructured.NestedString(written, "type")
+	switch {
+	case strings.Contains(kind, "$("):
+		errs = append(errs, field.Invalid(path.Child("type"), kind, "must be the same for all members, without parameters"))
+	case slices.Contains(forbiddenSecretTypes(), kind):
+		errs = append(errs, field.Forbidden(path.Child("type"), "never made by a set"))
+	}
+	return errs
+}
+
+// validateSecretTransforms wants transforms to leave alone what is secret in a Secret, and its
+// type: not every member is tried, and what they compute may change with the number of members.
+func validateSecretTransforms(object identity.Object, path *field.Path) field.ErrorList {
+	if object.Kind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, transform := range object.Template().Transforms {
+		at := path.Index(i).Child("path")
+		switch first, _, _ := strings.Cut(strings.TrimPrefix(transform.Path, "/"), "/"); {
+		case slices.Contains(secretFields(), first):
+			errs = append(errs, field.Forbidden(at, readable))
+		case first == "type":
+			errs = append(errs, field.Forbidden(at, "the type of a Secret is the same for all members"))
+		}
 	}
 	return errs
 }

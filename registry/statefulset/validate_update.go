@@ -5,14 +5,20 @@ package statefulset
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 )
 
 func validateUpdateStrategy(strategy *v1.StatefulSetUpdateStrategy, path *field.Path) field.ErrorList {
@@ -71,4 +77,168 @@ func validateMaxUnavailable(value intstr.IntOrString, done string, path *field.P
 		return field.ErrorList{field.Invalid(path, value, "must not be greater than 100%")}
 	}
 	return nil
+}
+
+const (
+	// mostFirst and mostLast are what the tags of the fields have.
+	mostFirst, mostLast = 100, 8
+	// mostRequirements bounds a selector: it is held against every pod at every look.
+	mostRequirements = 16
+)
+
+// validateOrder wants a direction that there is, ranges of ordinals apart from each other,
+// and selectors each of which tells members apart.
+func validateOrder(order *v1.UpdateOrder, path *field.Path) field.ErrorList {
+	if order == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	switch order.Direction {
+	case "", v1.AscendingUpdateDirectionType, v1.DescendingUpdateDirectionType:
+	default:
+		errs = append(errs, field.NotSupported(path.Child("direction"), order.Direction,
+			[]v1.UpdateDirectionType{v1.AscendingUpdateDirectionType, v1.DescendingUpdateDirectionType}))
+	}
+	if len(order.First) <= mostFirst { // more are refused by the tag
+		errs = append(errs, validateRanges(order.First, path.Child("first"))...)
+	}
+	if len(order.Last) > mostLast {
+		return errs // refused by the tag
+	}
+	for i := range order.Last {
+		errs = append(errs, validateLast(&order.Last[i], path.Child("last").Index(i))...)
+	}
+	return errs
+}
+
+func validateLast(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
+	switch n := len(selector.MatchLabels) + len(selector.MatchExpressions); {
+	case n == 0:
+		return field.ErrorList{field.Invalid(path, selector, "must not be empty: an empty selector would match every member")}
+	case n > mostRequirements:
+		return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("must have at most %d labels and expressions", mostRequirements))}
+	}
+	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
+}
+
+// longestBake is a week.
+const longestBake = 7 * 24 * 60 * 60
+
+// validateSteps wants steps each of which goes further than the one before, and no partition
+// beside what holds an update back, or takes it back, by itself.
+func validateSteps(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	partitioned := rolling.Partition != nil && *rolling.Partition > 0
+	if partitioned && len(rolling.Steps) > 0 {
+		errs = append(errs,
+			field.Forbidden(path.Child("steps"), fmt.Sprintf("not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+	}
+	switch policy := ptr.Deref(rolling.FailurePolicy, v1.WaitRolloutFailurePolicy); policy {
+	case v1.WaitRolloutFailurePolicy:
+	case v1.RollbackRolloutFailurePolicy:
+		if partitioned {
+			errs = append(errs, field.Forbidden(path.Child("failurePolicy"),
+				fmt.Sprintf("Rollback not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+		}
+	default:
+		errs = append(errs, field.NotSupported(path.Child("failurePolicy"), policy,
+			[]v1.RolloutFailurePolicy{v1.RollbackRolloutFailurePolicy, v1.WaitRolloutFailurePolicy}))
+	}
+	if len(rolling.Steps) > v1.MostSteps {
+		return errs // refused by the tag
+	}
+	for i := range rolling.Steps {
+		at := path.Child("steps").Index(i)
+		errs = append(errs, validateStep(&rolling.Steps[i], at)...)
+		if i > 0 && rolling.Steps[i-1].Updated.Type == rolling.Steps[i].Updated.Type &&
+			amount(rolling.Steps[i-1].Updated) >= amount(rolling.Steps[i].Updated) {
+			errs = append(errs, field.Invalid(at.Child("updated"), rolling.Steps[i].Updated.String(),
+				fmt.Sprintf("must be more than in step %d, which has %s", i, rolling.Steps[i-1].Updated.String())))
+		}
+	}
+	return errs
+}
+
+func validateStep(step *v1.RolloutStep, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if n := amount(step.Updated); n < 1 || step.Updated.Type == intstr.String && n > 100 {
+		errs = append(errs, field.Invalid(path.Child("updated"), step.Updated.String(), "must be 1 or more, or 1% to 100%"))
+	}
+	if step.BakeSeconds < 0 || step.BakeSeconds > longestBake {
+		errs = append(errs, field.Invalid(path.Child("bakeSeconds"), step.BakeSeconds, fmt.Sprintf("must be 0 to %d", longestBake)))
+	}
+	switch step.Approval {
+	case "", v1.AutomaticRolloutStepApproval, v1.ManualRolloutStepApproval:
+	default:
+		errs = append(errs, field.NotSupported(path.Child("approval"), step.Approval,
+			[]v1.RolloutStepApproval{v1.AutomaticRolloutStepApproval, v1.ManualRolloutStepApproval}))
+	}
+	if len(step.PodConditions) > v1.MostStepConditions {
+		return errs // refused by the tag
+	}
+	for i, name := range step.PodConditions {
+		errs = append(errs, validateStepCondition(step.PodConditions[:i], name, path.Child("podConditions").Index(i))...)
+	}
+	return errs
+}
+
+// validateStepCondition wants the name of a condition that the kubelet does not write.
+func validateStepCondition(before []string, name string, path *field.Path) field.ErrorList {
+	domain, _, _ := strings.Cut(name, "/")
+	switch {
+	case slices.Contains(before, name):
+		return field.ErrorList{field.Duplicate(path, name)}
+	case domain == name, name == string(corev1.PodReadyToStartContainers):
+		return field.ErrorList{field.Invalid(path, name, "must have a domain, such as example.com/healthy: the others are the kubelet's")}
+	}
+	return metav1validation.ValidateLabelName(name, path)
+}
+
+// amount is the number of a step, or of its percentage; 0 if it has none.
+func amount(value intstr.IntOrString) int {
+	if value.Type == intstr.Int {
+		return int(value.IntVal)
+	}
+	percent, isPercent := strings.CutSuffix(value.StrVal, "%")
+	n, err := strconv.Atoi(percent)
+	if !isPercent || err != nil || strconv.Itoa(n) != percent {
+		return 0
+	}
+	return n
+}
+
+// mostDrainSeconds is for how long a member may be out of service before it is restarted.
+const mostDrainSeconds = 3600
+
+// validateInPlace wants a policy that there is, and a time that people would wait for.
+func validateInPlace(update *v1.InPlaceUpdate, path *field.Path) field.ErrorList {
+	valid := []v1.InPlaceUpdatePolicyType{v1.IfPossibleInPlaceUpdatePolicyType, v1.OnlyInPlaceUpdatePolicyType}
+	if update == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if update.Policy != "" && !slices.Contains(valid, update.Policy) { // none is refused by the tag
+		errs = append(errs, field.NotSupported(path.Child("policy"), update.Policy, valid))
+	}
+	if drain := update.DrainSeconds; drain != nil && (*drain < 0 || *drain > mostDrainSeconds) {
+		errs = append(errs, field.Invalid(path.Child("drainSeconds"), *drain, fmt.Sprintf("must be 0 to %d", mostDrainSeconds)))
+	}
+	return errs
+}
+
+// inPlaceImpossible warns of a template that no member can be given, because that would take
+// another pod, and the set forbids that.
+func inPlaceImpossible(set, old *v1.StatefulSet) []string {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != v1.OnlyInPlaceUpdatePolicyType {
+		return nil
+	}
+	change := identity.ChangeInPlace(&old.Spec.Template, &set.Spec.Template, true)
+	if change.Prevented == "" {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf(
+			"spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
+			v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)}
 }

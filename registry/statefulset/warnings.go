@@ -6,12 +6,18 @@ package statefulset
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/identity"
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
@@ -113,4 +119,251 @@ func renamed(name, old string) string {
 	}
 	return fmt.Sprintf(
 		"spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
+}
+
+// reserving warns of members that a change moves to other ordinals, of claims that are deleted for
+// it, and of a partition that leaves fewer members alone than its number.
+func reserving(set, old *v1.StatefulSet) []string {
+	if set.Spec.Ordinals == nil {
+		return nil
+	}
+	return append(relocating(set, old), partitioning(set, old)...)
+}
+
+// partitioning warns of reserved ordinals below the partition, which count, if either is new.
+func partitioning(set, old *v1.StatefulSet) []string {
+	partition, start := partitionOf(set), set.Spec.Ordinals.Start
+	unchanged := partition == partitionOf(old) && equality.Semantic.DeepEqual(set.Spec.Ordinals, old.Spec.Ordinals)
+	if unchanged || partition == 0 {
+		return nil
+	}
+	below := v1.OrdinalRange{First: start, Last: new(int32(min(int64(start)+int64(partition)-1, math.MaxInt32)))} //nolint:gosec // bounded
+	_, n := overlap(set.Spec.Ordinals.Reserved, []v1.OrdinalRange{below})
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so an update leaves %d members alone",
+		partition, n, int64(partition)-n)}
+}
+
+func partitionOf(set *v1.StatefulSet) int32 {
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		return *rolling.Partition
+	}
+	return 0
+}
+
+// relocating warns of members that a change moves to other ordinals, and of claims that are deleted
+// for it.
+func relocating(set, old *v1.StatefulSet) []string {
+	before, after := identity.OrdinalsOf(old), identity.OrdinalsOf(set)
+	first, removed := overlap(set.Spec.Ordinals.Reserved, before.Ranges())
+	if removed == 0 {
+		return nil
+	}
+	who, whose := "member "+identity.PodName(set.Name, first)+" is", "its"
+	if removed > 1 {
+		who, whose = fmt.Sprintf("members %s and %d more are", identity.PodName(set.Name, first), removed-1), "their"
+	}
+	var texts []string
+	if after.Len() >= before.Len() {
+		texts = append(texts,
+			fmt.Sprintf(
+				"spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
+	}
+	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil &&
+		policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
+		texts = append(texts,
+			fmt.Sprintf(
+				"spec.ordinals.reserved: %s removed, and %s claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete", who,
+				whose))
+	}
+	return texts
+}
+
+// overlap is the lowest ordinal that is in ranges of both kinds, and how many there are.
+func overlap(a, b []v1.OrdinalRange) (lowest int, n int64) {
+	for _, x := range a {
+		for _, y := range b {
+			first, last := max(x.First, y.First), min(x.End(), y.End())
+			if first > last {
+				continue
+			}
+			if n == 0 || int(first) < lowest {
+				lowest = int(first)
+			}
+			n += int64(last) - int64(first) + 1
+		}
+	}
+	return lowest, n
+}
+
+// removing warns of templates that are removed, and whose objects are deleted for that; or are not,
+// although the template says it, because there are too many of them.
+func removing(set, old *v1.StatefulSet) (texts []string) {
+	removed, before := identity.RemovedTemplates(&set.Status), identity.RemovedTemplates(&old.Status)
+	for _, s := range removed {
+		if slices.ContainsFunc(before, func(b v1.ObjectTemplateStatus) bool { return b.Name == s.Name && b.RemovedAt.Equal(s.RemovedAt) }) {
+			continue
+		}
+		when := "when no pod is left that may use them"
+		if after, _ := s.Retention.DeletesScaled(); after > 0 {
+			when = fmt.Sprintf("%s after no pod is left that may use them", after)
+		}
+		texts = append(texts,
+			fmt.Sprintf("spec.objectTemplates: template %q, %s %s, is removed, and its objects are deleted %s; to keep them, put it back", s.Name,
+				s.Kind, s.ObjectName, when))
+	}
+	for i := range old.Spec.ObjectTemplates {
+		was := &old.Spec.ObjectTemplates[i]
+		_, deletes := was.DeletesScaled()
+		gone := !slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == was.Name })
+		noted := slices.ContainsFunc(removed, func(s v1.ObjectTemplateStatus) bool { return s.Name == was.Name })
+		if deletes && gone && !noted {
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.objectTemplates: template %q is removed, and its objects stay: those of %d removed templates have yet to be deleted, which is the most at a time", was.Name, identity.MostRemovedTemplates))
+		}
+	}
+	return texts
+}
+
+// overriding warns of overrides that say less than it seems: about containers or claim templates
+// that are gone, and about claims that exist. Of many, the first few are named.
+func overriding(set, old *v1.StatefulSet) []string {
+	var texts []string
+	if old != nil && templateConcerned(&set.Spec, &old.Spec) {
+		texts = append(texts, unfounded(&set.Spec)...)
+	}
+	if old != nil && !equality.Semantic.DeepEqual(set.Spec.Overrides, old.Spec.Overrides) {
+		texts = append(texts, notGrown(&set.Spec, &old.Spec)...)
+	}
+	return texts[:min(len(texts), mostUnmounted)]
+}
+
+// unfounded are the overrides of what the template and the claim templates have no more.
+func unfounded(spec *v1.StatefulSetSpec) (texts []string) {
+	containers, templates := containersOf(&spec.Template.Spec), claimTemplateNames(spec)
+	for i := range spec.Overrides {
+		path := field.NewPath("spec", "overrides").Index(i)
+		for j, c := range spec.Overrides[i].Containers {
+			if containers[c.Name] == nil && len(texts) < mostUnmounted {
+				texts = append(texts, fmt.Sprintf("%s: the template has no container %q, so this part of the override is left out at its revision",
+					path.Child("containers").Index(j), c.Name))
+			}
+		}
+		for j, c := range spec.Overrides[i].VolumeClaims {
+			if !templates.Has(c.Name) && len(texts) < mostUnmounted {
+				texts = append(texts, fmt.Sprintf("%s: there is no claim template %q, so this part of the override is left out",
+					path.Child("volumeClaims").Index(j), c.Name))
+			}
+		}
+	}
+	return texts
+}
+
+// notGrown are the changed parts about claims that leave claims that exist as they are.
+func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
+	before := map[[2]string]*v1.VolumeClaimOverride{}
+	for i := range old.Overrides {
+		for j := range old.Overrides[i].VolumeClaims {
+			c := &old.Overrides[i].VolumeClaims[j]
+			before[[2]string{old.Overrides[i].Name, c.Name}] = c
+		}
+	}
+	grows := spec.VolumeClaimUpdate.IsInPlace()
+	for i := range spec.Overrides {
+		for j := range spec.Overrides[i].VolumeClaims {
+			c := &spec.Overrides[i].VolumeClaims[j]
+			was := before[[2]string{spec.Overrides[i].Name, c.Name}]
+			if was == nil {
+				was = &v1.VolumeClaimOverride{}
+			}
+			path := field.NewPath("spec", "overrides").Index(i).Child("volumeClaims").Index(j)
+			if c.Storage != nil && !grows && !equality.Semantic.DeepEqual(c.Storage, was.Storage) {
+				texts = append(texts,
+					fmt.Sprintf(
+						"%s: %s is for new claims: claims that exist keep their size; set spec.volumeClaimUpdate.policy to InPlace to have them grow",
+						path.Child("storage"), c.Storage))
+			}
+			if c.StorageClassName != nil && !equality.Semantic.DeepEqual(c.StorageClassName, was.StorageClassName) {
+				texts = append(texts,
+					fmt.Sprintf("%s: %q is for new claims: claims that exist keep their class", path.Child("storageClassName"), *c.StorageClassName))
+			}
+			if len(texts) >= mostUnmounted {
+				return texts
+			}
+		}
+	}
+	return texts
+}
+
+// reshaping warns of changes of claim templates that claims that exist do not follow, and
+// of removed templates that members may still need. Of many, the first few are named.
+func reshaping(set, old *v1.StatefulSet) []string {
+	before := map[string]*corev1.PersistentVolumeClaim{}
+	for i := range old.Spec.VolumeClaimTemplates {
+		before[old.Spec.VolumeClaimTemplates[i].Name] = &old.Spec.VolumeClaimTemplates[i]
+	}
+	var texts []string
+	for i := range set.Spec.VolumeClaimTemplates {
+		template := &set.Spec.VolumeClaimTemplates[i]
+		if was := before[template.Name]; was != nil && len(texts) < mostUnmounted {
+			texts = append(texts, notFollowed(i, &template.Spec, &was.Spec)...)
+		}
+		delete(before, template.Name)
+	}
+	mounted := mountedNames(&old.Spec.Template.Spec)
+	for i := range old.Spec.VolumeClaimTemplates {
+		switch name := old.Spec.VolumeClaimTemplates[i].Name; {
+		case before[name] == nil || len(texts) >= mostUnmounted:
+		case mounted.Has(name):
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.volumeClaimTemplates: %q was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay", name))
+		case isUpdating(old):
+			texts = append(texts,
+				fmt.Sprintf(
+					"spec.volumeClaimTemplates: %q was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay", name))
+		}
+	}
+	return texts
+}
+
+// isUpdating reports whether members may run another revision than that of the template, as far as
+// the server knows: what such a revision mounts, it does not.
+func isUpdating(set *v1.StatefulSet) bool {
+	status := &set.Status
+	return status.CurrentRevision != status.UpdateRevision || status.ObservedGeneration != set.Generation
+}
+
+// notFollowed are the changes of one template that leave claims that exist as they are.
+func notFollowed(i int, spec, was *corev1.PersistentVolumeClaimSpec) (texts []string) {
+	path := preflight.ClaimPath(i) + ".spec."
+	size, before := spec.Resources.Requests[corev1.ResourceStorage], was.Resources.Requests[corev1.ResourceStorage]
+	if size.Cmp(before) < 0 {
+		texts = append(texts, fmt.Sprintf("%sresources[storage]: %s is less than before (%s): claims that exist keep their size", path,
+			size.String(), before.String()))
+	}
+	if class := ptr.Deref(spec.StorageClassName, ""); class != ptr.Deref(was.StorageClassName, "") {
+		texts = append(texts, fmt.Sprintf("%sstorageClassName: %q is for new claims: claims that exist keep their class", path, class))
+	}
+	return texts
+}
+
+// mountedNames are the volumes that containers of a pod mount.
+func mountedNames(spec *corev1.PodSpec) sets.Set[string] {
+	used := sets.New[string]()
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			for _, mount := range containers[i].VolumeMounts {
+				used.Insert(mount.Name)
+			}
+			for _, device := range containers[i].VolumeDevices {
+				used.Insert(device.Name)
+			}
+		}
+	}
+	return used
 }
