@@ -19,7 +19,7 @@ import (
 // host which refuses all creates is asked about one of them, and still removes what has to
 // go.
 type walk struct {
-	*execution
+	exec *execution
 
 	chains []action.Chain
 	// stops are why chains have come to no end, nil for those that have.
@@ -60,7 +60,7 @@ type stop struct {
 // chain whose action was refused, or not begun, the rest is left out.
 func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 	e.confirmBefore(ctx, chains)
-	w := &walk{execution: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{},
+	w := &walk{exec: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{},
 		outcomes: make(chan outcome)}
 	for i := range chains {
 		w.reach(i, 0)
@@ -82,9 +82,9 @@ func (w *walk) reach(chain, at int) {
 		return
 	}
 	l := link{chain: chain, at: at}
-	last := w.lastFailure(w.action(l))
-	if last.until.After(w.began) {
-		w.failed[plan.RequestOf(w.action(l))] = last
+	last := w.exec.lastFailure(w.action(l))
+	if last.until.After(w.exec.began) {
+		w.exec.failed[plan.RequestOf(w.action(l))] = last
 		w.stops[chain] = &stop{w.action(l), last.err, last}
 		return
 	}
@@ -102,15 +102,15 @@ func (w *walk) reach(chain, at int) {
 // begin begins as many actions of each kind as its pace allows.
 func (w *walk) begin(ctx context.Context) {
 	for _, kind := range w.kinds {
-		p := w.paceOf(kind)
-		for len(w.ready[kind]) > 0 && w.under[kind] < w.most(kind, p) && !p.waits(w.Clock.Now()) && !w.turn.isOver() {
+		p := w.exec.paceOf(kind)
+		for len(w.ready[kind]) > 0 && w.under[kind] < w.most(kind, p) && !p.waits(w.exec.term.Clock.Now()) && !w.exec.turn.isOver() {
 			l := w.ready[kind][0]
 			w.ready[kind] = w.ready[kind][1:]
 			w.under[kind]++
 			w.running++
-			act, began := w.action(l), w.Clock.Now()
+			act, began := w.action(l), w.exec.term.Clock.Now()
 			go func() {
-				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.carryOut(ctx, act) })}
+				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.exec.carryOut(ctx, act) })}
 			}()
 		}
 	}
@@ -128,7 +128,7 @@ func (w *walk) most(kind string, p *pace) int {
 // end notes what came of an action.
 func (w *walk) end(ctx context.Context, o outcome) {
 	kind := kindOf(w.action(o.link))
-	p := w.paceOf(kind)
+	p := w.exec.paceOf(kind)
 	w.under[kind]--
 	w.running--
 	if o.err == nil {
@@ -143,14 +143,14 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	}
 	// That one pod may not be evicted says nothing of others.
 	if !plan.IsNotAllowed(o.err) {
-		p.failed(act, w.set.Generation, o.err, o.began, w.Clock.Now())
-		w.mindRefusal(ctx, p)
+		p.failed(act, w.exec.set.Generation, o.err, o.began, w.exec.term.Clock.Now())
+		w.exec.mindRefusal(ctx, p)
 	}
-	w.watchChanges(ctx, o.err)
+	w.exec.term.watchChanges(ctx, o.err)
 	if isShortage(o.err) {
 		stopped.tried = p.attempt
 	} else {
-		stopped.tried = w.noteFailure(act, o.err, o.began)
+		stopped.tried = w.exec.noteFailure(act, o.err, o.began)
 	}
 }
 
@@ -158,14 +158,14 @@ func (w *walk) end(ctx context.Context, o outcome) {
 // kind did, which is reported in its place, or has had no turn.
 func (w *walk) giveUp() {
 	for kind, left := range w.ready {
-		p := w.paceOf(kind)
+		p := w.exec.paceOf(kind)
 		for _, l := range left {
 			kept := stop{action: w.action(l), err: errTurnOver}
-			if p.waits(w.Clock.Now()) {
+			if p.waits(w.exec.term.Clock.Now()) {
 				kept.err, kept.tried = p.err, p.attempt
 			}
-			if last := w.lastFailure(w.action(l)); last.err != nil {
-				w.failed[plan.RequestOf(w.action(l))] = last
+			if last := w.exec.lastFailure(w.action(l)); last.err != nil {
+				w.exec.failed[plan.RequestOf(w.action(l))] = last
 			}
 			w.stops[l.chain] = &kept
 		}
@@ -183,14 +183,14 @@ func (w *walk) tell() bool {
 		ok = false
 		switch {
 		case errors.Is(stop.err, errTurnOver):
-			w.done.unfinished = true
+			w.exec.done.unfinished = true
 		case !isFailure(stop.err):
-			w.done.stopped, w.done.stoppedAt = stop.err, stop.action
+			w.exec.done.stopped, w.exec.done.stoppedAt = stop.err, stop.action
 		default:
-			w.retryLater(stop.action)
+			w.exec.retryLater(stop.action)
 			if request := plan.RequestOf(stop.tried.action); !told[request] {
 				told[request] = true
-				w.done.failures = append(w.done.failures,
+				w.exec.done.failures = append(w.exec.done.failures,
 					plan.Failure{Action: stop.tried.action, Err: stop.err, Tried: stop.tried.at, Next: stop.tried.until})
 			}
 		}

@@ -44,7 +44,7 @@ const (
 
 // evaluation is what one sync evaluates of a set's expressions.
 type evaluation struct {
-	*term
+	term *term
 
 	known *memo
 	// set is the set with the mark, if it has got one.
@@ -94,7 +94,7 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 // first evaluates for members what was not evaluated for them before, behind a mark. Before that, what is
 // suspected is tried, and the set is set aside if it ends processes.
 func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1.StatefulSetEvaluation, left []int) error {
-	next := e.nextMark(e.set, of, mark)
+	next := e.term.nextMark(e.set, of, mark)
 	if e.suspected {
 		if stopped, err := e.tried(ctx, mark, next, left); stopped || err != nil {
 			return err
@@ -106,7 +106,7 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 		}
 	}
 	if e.released {
-		e.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
+		e.term.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
 			text: "Evaluating the expressions once more, as " + releasedBy(e.set)})
 	}
 	rehearse(ctx, of, left)
@@ -127,7 +127,7 @@ func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, 
 	err error) {
 	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while it evaluated it",
 		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
-	err = e.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
+	err = e.term.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
 	switch {
 	case errors.Is(err, errTrialEnded):
 		next.Deaths = mark.Deaths + 1
@@ -201,19 +201,19 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	aside := *e.set
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
-	status := plan.Compute(e.view.world(&aside, e.hostNow())).Status
+	status := plan.Compute(e.term.view.world(&aside, e.term.hostNow())).Status
 	requested := requests(e.set, &status)
 	if err := e.write(ctx, status); err != nil {
 		return err
 	}
 	why := status.Condition(v1.StatefulSetStalled).Message
 	klog.FromContext(ctx).Info("Setting a set aside", "set", e.known.key, "why", why)
-	e.tell(e.set, append(requested, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})...)
+	e.term.tell(e.set, append(requested, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})...)
 	return nil
 }
 
 func (e *evaluation) write(ctx context.Context, status v1.StatefulSetStatus) error {
-	written, err := e.writeStatus(ctx, e.set, status)
+	written, err := e.term.writeStatus(ctx, e.set, status)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.Ob
 		return nil
 	}
 	if e.set.Status.Evaluation == nil {
-		if err := e.mark(ctx, e.nextMark(e.set, identity.EvaluationOf(e.set, e.olderSources(e.set)...), nil)); err != nil {
+		if err := e.mark(ctx, e.term.nextMark(e.set, identity.EvaluationOf(e.set, e.term.olderSources(e.set)...), nil)); err != nil {
 			return err
 		}
 		world.Set = e.set
@@ -244,12 +244,12 @@ func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.Ob
 // stopOutputs sets the set aside, and returns the plan for that, if a trial of the outputs of its objects
 // has ended a process.
 func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
-	last := e.nextMark(e.set, identity.EvaluationOf(e.set, e.olderSources(e.set)...), nil)
+	last := e.term.nextMark(e.set, identity.EvaluationOf(e.set, e.term.olderSources(e.set)...), nil)
 	last.Deaths = 2 // the process before, and the trial
 	if err := e.stop(ctx, last); err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Compute(e.view.world(e.set, e.hostNow())), nil
+	return plan.Compute(e.term.view.world(e.set, e.term.hostNow())), nil
 }
 
 // complete ends the evaluation of a sync and returns the latest version of the set. It writes at once that
@@ -286,7 +286,7 @@ func (e *evaluation) takeRoom(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, evaluationPatience)
 	defer cancel()
-	if err := e.suspects.room.Acquire(ctx, taken); err != nil {
+	if err := e.term.suspects.room.Acquire(ctx, taken); err != nil {
 		return fmt.Errorf("waiting for the evaluation of another set: %w", err)
 	}
 	e.taken = taken
@@ -295,6 +295,6 @@ func (e *evaluation) takeRoom(ctx context.Context) error {
 
 // end gives back the room. It may be called more than once.
 func (e *evaluation) end() {
-	e.suspects.room.Release(e.taken)
+	e.term.suspects.room.Release(e.taken)
 	e.taken = 0
 }

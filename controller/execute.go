@@ -38,7 +38,7 @@ func saysLookAgain(err error) bool {
 
 // execution carries out one plan.
 type execution struct {
-	*term
+	term *term
 
 	set  *v1.StatefulSet
 	key  cache.ObjectName
@@ -177,7 +177,7 @@ func joined(errs []error) error {
 // unchanged returns an error if the set has changed since it was planned for. A
 // plan of thousands of actions takes a while.
 func (e *execution) unchanged() error {
-	now, ok := get[*v1.StatefulSet](e.view, setsResource, e.set.Namespace, e.set.Name)
+	now, ok := get[*v1.StatefulSet](e.term.view, setsResource, e.set.Namespace, e.set.Name)
 	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation ||
 		(now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
 		return &staleRead{errors.New("the set has changed")}
@@ -193,7 +193,7 @@ func held(set *v1.StatefulSet) bool {
 // confirmBefore confirms the set before the first chains in which something is adopted.
 func (e *execution) confirmBefore(ctx context.Context, chains []action.Chain) {
 	if !e.confirmed && slices.ContainsFunc(chains, func(chain action.Chain) bool { return slices.ContainsFunc(chain, adopts) }) {
-		e.confirmed, e.adopting = true, e.confirm(ctx, e.set)
+		e.confirmed, e.adopting = true, e.term.confirm(ctx, e.set)
 	}
 }
 

@@ -39,7 +39,7 @@ func (e *execution) disrupt(ctx context.Context, act action.Action, pod action.T
 		return errTurnOver
 	}
 	err := e.do(ctx, update, what, func(ctx context.Context) error {
-		return e.kinds.of(podsResource).tryExpelling(ctx, e.set.Namespace, pod)
+		return e.term.kinds.of(podsResource).tryExpelling(ctx, e.set.Namespace, pod)
 	})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (e *execution) evict(ctx context.Context, what subject, object action.Targe
 	if e.budgets.spent {
 		return errTurnOver
 	}
-	return e.takeAway(ctx, podsResource, what, object, e.kinds.of(podsResource).expel)
+	return e.takeAway(ctx, podsResource, what, object, e.term.kinds.of(podsResource).expel)
 }
 
 // tryEviction tells the host to evict a pod in a dry run. The eviction says so for the host itself,

@@ -96,7 +96,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 		return fmt.Errorf("reading pod %s before deleting what its member had: %w", identity.PodName(e.set.Name, ordinal), err)
 	case pod != nil:
 		if !isWatched(pod) {
-			e.memory.of(e.key).addUnlabeledPod(pod.Name)
+			e.term.memory.of(e.key).addUnlabeledPod(pod.Name)
 		}
 		return &staleRead{fmt.Errorf("pod %s of the removed member %w", pod.Name, errPodExists)}
 	}
@@ -105,7 +105,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 
 // confirmDue makes sure that something is due by the clock of the host, which has just answered.
 func (e *execution) confirmDue(due time.Time) error {
-	switch now, known := e.hostTime(); {
+	switch now, known := e.term.hostTime(); {
 	case !known:
 		return errors.New("the answers of the host cluster do not say what time it is there: they lack the header Date")
 	case now.Before(due):
@@ -116,8 +116,8 @@ func (e *execution) confirmDue(due time.Time) error {
 
 // podOf is the pod of a member's name, whoever's, past the caches; nil if there is none.
 func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
-	pod, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*corev1.Pod, error) {
-		return e.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
+	pod, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*corev1.Pod, error) {
+		return e.term.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
 	})
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // no pod is an answer
@@ -127,7 +127,7 @@ func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error)
 
 // confirmUnchanged makes sure that the set is what was decided on, past the caches.
 func (e *execution) confirmUnchanged(ctx context.Context) error {
-	live, err := e.liveSet(ctx, e.set)
+	live, err := e.term.liveSet(ctx, e.set)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}

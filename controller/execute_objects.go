@@ -84,7 +84,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.objectsMemory().Applied(act, applied, version, e.hostNow())
+		e.objectsMemory().Applied(act, applied, version, e.term.hostNow())
 		return nil
 	})
 	if err == nil {
@@ -99,7 +99,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, act action.ApplyObject) (version string, err error) {
 	what, kind, patch := objectSubject(act.Object), act.Object.GroupVersionKind(), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		live, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		live, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 			return about.Get(ctx, act.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {
@@ -129,14 +129,14 @@ func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterfa
 
 // placeOf is where objects of a kind are written.
 func (e *execution) placeOf(kind schema.GroupVersionKind) (objects.Place, error) {
-	place, ok := e.objects.Place(kind, e.set.Namespace)
+	place, ok := e.term.objects.Place(kind, e.set.Namespace)
 	if !ok {
 		return place, &staleRead{fmt.Errorf("objects of kind %s cannot be written yet", kind.Kind)}
 	}
 	return place, nil
 }
 
-func (e *execution) objectsMemory() *objects.Memory { return &e.memory.of(e.key).objects }
+func (e *execution) objectsMemory() *objects.Memory { return &e.term.memory.of(e.key).objects }
 
 func objectSubject(object *unstructured.Unstructured) subject {
 	return subject{kind: object.GetKind(), name: object.GetName()}

@@ -29,7 +29,7 @@ func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 	case err == nil:
 		e.tellSuccess(create, what)
 	case apierrors.IsAlreadyExists(err):
-		e.memory.of(e.key).addUnlabeledPod(pod.Name)
+		e.term.memory.of(e.key).addUnlabeledPod(pod.Name)
 	}
 	return err
 }

@@ -115,8 +115,9 @@ func (e *execution) podsThatMayUse(ctx context.Context, act action.DeleteObject)
 		}
 		return []corev1.Pod{*pod}, nil
 	}
-	list, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (*corev1.PodList, error) {
-		return e.Host.CoreV1().Pods(e.set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
+	list, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*corev1.PodList, error) {
+		return e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx,
+			metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
 	})
 	if err != nil {
 		return nil, err

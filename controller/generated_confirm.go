@@ -51,7 +51,7 @@ func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
 	for i := range e.set.Spec.VolumeClaimTemplates {
 		all = append(all, named(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
 	}
-	for _, claim := range e.view.knowingOf(e.set) {
+	for _, claim := range e.term.view.knowingOf(e.set) {
 		if _, of, _ := identity.ParsePodName(claim.Name); of == ordinal {
 			all = append(all, named(claim.Name))
 		}
@@ -71,7 +71,7 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act actio
 	options.Limit = givenPage
 	for {
 		var next string
-		page, err := hostread.Again(ctx, e.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
+		page, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
 			page, next, err = read(ctx, options)
 			return page, err
 		})
@@ -90,7 +90,7 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act actio
 }
 
 func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
-	list, err := e.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
+	list, err := e.term.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}
@@ -98,7 +98,7 @@ func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) (
 }
 
 func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
-	list, err := e.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
+	list, err := e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}

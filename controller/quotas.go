@@ -151,10 +151,10 @@ func (e *execution) roomFor(p pace) bool {
 	if !isQuota(p.err) {
 		return false
 	}
-	e.quotas.mu.Lock()
-	defer e.quotas.mu.Unlock()
-	room := e.quotas.room[e.key.Namespace]
-	return !room.Before(p.began) && !room.After(e.Clock.Now())
+	e.term.quotas.mu.Lock()
+	defer e.term.quotas.mu.Unlock()
+	room := e.term.quotas.room[e.key.Namespace]
+	return !room.Before(p.began) && !room.After(e.term.Clock.Now())
 }
 
 // mindRefusal sees to it that room in a quota is noticed, and that room which came
@@ -163,7 +163,7 @@ func (e *execution) mindRefusal(ctx context.Context, p *pace) {
 	if !isQuota(p.err) {
 		return
 	}
-	e.watchQuotas(ctx)
+	e.term.watchQuotas(ctx)
 	if e.roomFor(*p) {
 		p.delay = shortageBackoff
 		p.until = p.at.Add(p.delay)

@@ -147,7 +147,7 @@ func (e *execution) renewed(a attempt, version string) attempt {
 	case a.err == nil:
 	case a.generation != e.set.Generation:
 		a.until, a.delay = time.Time{}, 0
-	case a.version != version || e.changes.since(a.err, e.key.Namespace, a.began):
+	case a.version != version || e.term.changes.since(a.err, e.key.Namespace, a.began):
 		a.delay = min(a.delay, firstBackoffAfterChange/2)
 		if soon := a.began.Add(shortestBetweenChanges); soon.Before(a.until) {
 			a.until = soon
@@ -168,7 +168,7 @@ func (e *execution) lastFailure(act action.Action) attempt {
 func (e *execution) noteFailure(act action.Action, err error, began time.Time) attempt {
 	last := e.lastFailure(act)
 	last.action, last.generation, last.version = act, e.set.Generation, plan.TargetOf(act).ResourceVersion
-	last = last.again(err, began, e.Clock.Now())
+	last = last.again(err, began, e.term.Clock.Now())
 	e.failed[plan.RequestOf(act)] = last
 	return last
 }
@@ -177,7 +177,7 @@ func (e *execution) noteFailure(act action.Action, err error, began time.Time) a
 // about what this one has not come to.
 func (e *execution) toRemember() failures {
 	kept := failures{attempts: e.failed, paces: map[string]pace{}}
-	now := e.Clock.Now()
+	now := e.term.Clock.Now()
 	for kind, p := range e.earlier.paces {
 		if p.waits(now) {
 			kept.paces[kind] = p

@@ -25,28 +25,28 @@ const writeTimeout = hostread.Timeout
 
 func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
 	return e.do(ctx, create, what, func(ctx context.Context) error {
-		version, err := e.kinds.of(kind).add(ctx, object)
+		version, err := e.term.kinds.of(kind).add(ctx, object)
 		if err != nil {
 			return err
 		}
-		e.memory.of(e.key).wrote(kind, version)
+		e.term.memory.of(e.key).wrote(kind, version)
 		return nil
 	})
 }
 
 func (e *execution) change(ctx context.Context, kind resource, what subject, object action.Target, change change) error {
 	return e.do(ctx, update, what, func(ctx context.Context) error {
-		version, err := e.kinds.of(kind).change(ctx, e.set.Namespace, object, change)
+		version, err := e.term.kinds.of(kind).change(ctx, e.set.Namespace, object, change)
 		if err != nil {
 			return err
 		}
-		e.memory.of(e.key).wrote(kind, version)
+		e.term.memory.of(e.key).wrote(kind, version)
 		return nil
 	})
 }
 
 func (e *execution) remove(ctx context.Context, kind resource, what subject, object action.Target) error {
-	return e.takeAway(ctx, kind, what, object, e.kinds.of(kind).delete)
+	return e.takeAway(ctx, kind, what, object, e.term.kinds.of(kind).delete)
 }
 
 // takeAway removes an object in one way or another.
@@ -56,7 +56,7 @@ func (e *execution) takeAway(ctx context.Context, kind resource, what subject, o
 		if err := by(ctx, e.set.Namespace, object); err != nil {
 			return err
 		}
-		e.memory.of(e.key).removed(kind, object)
+		e.term.memory.of(e.key).removed(kind, object)
 		return nil
 	})
 }
@@ -64,25 +64,25 @@ func (e *execution) takeAway(ctx context.Context, kind resource, what subject, o
 // do begins a write to the host when it has a slot, unless the term or the turn is over
 // or the set is not what the plan was made for, and tells refusals from answers that mean look again.
 func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
-	if err := e.waitDurable(ctx, e.set); err != nil {
+	if err := e.term.waitDurable(ctx, e.set); err != nil {
 		return err
 	}
-	slot, err := e.slots.take(ctx, e.turn, e.key)
+	slot, err := e.term.slots.take(ctx, e.turn, e.key)
 	if err != nil {
 		return err
 	}
-	defer e.slots.give(slot)
+	defer e.term.slots.give(slot)
 	if err := e.unchanged(); err != nil {
 		return err
 	}
-	return e.write(ctx, func(ctx context.Context) error {
+	return e.term.write(ctx, func(ctx context.Context) error {
 		err := call(ctx)
-		e.gauges.window.Set(float64(e.slots.answered(slot, aboutHost(err))))
+		e.term.gauges.window.Set(float64(e.term.slots.answered(slot, aboutHost(err))))
 		switch {
 		case err == nil:
 			return nil
 		case saysStale(verb, err):
-			e.memory.of(e.key).unlabeledPodChanged(what.name)
+			e.term.memory.of(e.key).unlabeledPodChanged(what.name)
 			return &staleRead{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A namespace that is going away takes the set with it: nothing to tell.

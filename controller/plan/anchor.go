@@ -59,7 +59,7 @@ func keepAnchor(f *facts, d *draft) verdict {
 	switch o := f.supporting; {
 	case !o.anchored || o.anchorOwners != nil:
 	case o.anchor == nil:
-		d.aside = append(d.aside, action.Chain{action.CreateAnchor{Anchor: identity.Anchor(f.Set)}})
+		d.aside = append(d.aside, action.Chain{action.CreateAnchor{Anchor: identity.Anchor(f.world.Set)}})
 	case o.anchor.DeletionTimestamp == nil:
 		d.aside = append(d.aside, action.Chain{action.OwnAnchor{Anchor: action.Exact(o.anchor)}})
 	}
@@ -70,7 +70,7 @@ func keepAnchor(f *facts, d *draft) verdict {
 // templates say now: nothing else is written to them that could tell.
 func releaseObjects(f *facts, d *draft) verdict {
 	var due []action.SetObjectOwners
-	for key, object := range f.Objects {
+	for key, object := range f.world.Objects {
 		if act, differs := f.supporting.disowned(key, object); differs {
 			due = append(due, act)
 		}

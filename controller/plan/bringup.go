@@ -41,7 +41,7 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 		if until, pauses := f.pauses(m); pauses {
 			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase,
 				f.endings[m.ordinal].inARow, words.Clock(until))
-			d.again(until.Sub(f.Now))
+			d.again(until.Sub(f.world.Now))
 			return false
 		}
 		if !isTerminating(m.pod) && !d.waitForOwners(f, m) {
@@ -68,10 +68,10 @@ func complete(f *facts, d *draft, m member) {
 		return
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
-		d.each(action.RepairPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Labels: identity.Labels(f.Set.Name, m.ordinal)})
+		d.each(action.RepairPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Labels: identity.Labels(f.world.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
-	if !identity.MountsClaims(f.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
+	if !identity.MountsClaims(f.world.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
 		tellUnmounted(f, d, m)
 	}
 }
@@ -89,7 +89,7 @@ func waitFor(f *facts, d *draft, m member) bool {
 		}
 	case !f.isAvailable(m.pod):
 		at, _ := f.availableAt(m.pod)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(at), f.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(at), f.world.Set.Spec.MinReadySeconds)
 	default:
 		return true
 	}

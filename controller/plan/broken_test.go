@@ -133,7 +133,7 @@ func TestHopelessSurplusPods(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
 				{Type: corev1.PodReady, Status: test.ready, LastTransitionTime: metav1.Time{Time: now.Add(test.changed)}}}}}
-			f := &facts{World: World{Now: now, Set: &v1.StatefulSet{Spec: v1.StatefulSetSpec{ProgressDeadlineSeconds: &test.deadline}}}}
+			f := &facts{world: World{Now: now, Set: &v1.StatefulSet{Spec: v1.StatefulSetSpec{ProgressDeadlineSeconds: &test.deadline}}}}
 			if got := f.isHopeless(member{ordinal: 3, pod: pod}); got != test.hopeless {
 				t.Errorf("it is hopeless: got %t, want %t", got, test.hopeless)
 			}

@@ -13,7 +13,7 @@ import (
 // mindsBudgets reports whether budgets have a say in what is done with a pod: its set evicts, and
 // it is ready. Of others they say nothing that an update could wait for.
 func (f *facts) mindsBudgets(pod *corev1.Pod) bool {
-	return f.Set.Spec.Disruption != nil && f.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType && isReady(pod)
+	return f.world.Set.Spec.Disruption != nil && f.world.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType && isReady(pod)
 }
 
 // asksBudgets reports whether the host is asked whether it would evict the pod of a member before

@@ -23,17 +23,17 @@ import (
 // templates. A claim that an older set has, too, is not changed: the status reports it if it could
 // be deleted.
 func (f *facts) findOwnerChanges() {
-	if len(f.Claims) == 0 {
+	if len(f.world.Claims) == 0 {
 		return
 	}
-	members := make(map[int]member, len(f.Pods))
+	members := make(map[int]member, len(f.world.Pods))
 	for m := range f.all() {
 		if m.pod != nil {
 			members[m.ordinal] = m
 		}
 	}
-	for _, claim := range f.Claims {
-		template, ordinal, named := identity.SplitClaimName(claim.Name, f.Set.Name)
+	for _, claim := range f.world.Claims {
+		template, ordinal, named := identity.SplitClaimName(claim.Name, f.world.Set.Name)
 		if !named || claim.DeletionTimestamp != nil {
 			continue
 		}
@@ -45,7 +45,7 @@ func (f *facts) findOwnerChanges() {
 		if change == nil {
 			continue
 		}
-		if f.Rivals[template] == "" {
+		if f.world.Rivals[template] == "" {
 			if f.ownerChanges == nil {
 				f.ownerChanges = map[int][]action.SetClaimOwners{}
 			}
@@ -71,7 +71,7 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 		switch {
 		case f.isFormer(ref, m):
 			return nil
-		case ref.UID == f.Set.UID, f.isPod(ref, m):
+		case ref.UID == f.world.Set.UID, f.isPod(ref, m):
 			ours = append(ours, ref)
 		default:
 			others = append(others, ref)
@@ -99,7 +99,7 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 // exposes reports whether a claim is deleted with an owner although the policy does not say so. A
 // claim that is to be deleted with its surplus pod may be deleted with the set just as well.
 func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerReference) bool {
-	return !refersTo(policy, owner) && !slices.ContainsFunc(policy, func(ref metav1.OwnerReference) bool { return ref.UID != f.Set.UID })
+	return !refersTo(policy, owner) && !slices.ContainsFunc(policy, func(ref metav1.OwnerReference) bool { return ref.UID != f.world.Set.UID })
 }
 
 // isUnused reports whether nothing shows that a claim is one which the present policy is about: its
@@ -107,17 +107,18 @@ func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerRefere
 // claim for a later scale-up, or an earlier policy kept it. Such a claim gets no owner that it does
 // not have.
 func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template string) bool {
-	removed := !slices.ContainsFunc(f.Set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template })
+	removed := !slices.ContainsFunc(f.world.Set.Spec.VolumeClaimTemplates,
+		func(t corev1.PersistentVolumeClaim) bool { return t.Name == template })
 	mark := claim.Annotations[v1.OwnerAnnotation]
-	return removed || m.pod == nil && !f.roster.Contains(m.ordinal) && mark != identity.OwnerMark(f.Set)
+	return removed || m.pod == nil && !f.roster.Contains(m.ordinal) && mark != identity.OwnerMark(f.world.Set)
 }
 
 // allowedOwners are the owners that an unused claim may keep: all those with which the policy lets
 // it be deleted.
 func (f *facts) allowedOwners(m member) []metav1.OwnerReference {
 	allowed := f.wantedOwners(m)
-	if f.retention().WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && !refersTo(allowed, identity.Owner(f.Set)) {
-		allowed = append(allowed, identity.Owner(f.Set))
+	if f.retention().WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && !refersTo(allowed, identity.Owner(f.world.Set)) {
+		allowed = append(allowed, identity.Owner(f.world.Set))
 	}
 	return allowed
 }
@@ -168,14 +169,14 @@ func (f *facts) byUrgency(a, b action.SetClaimOwners) int {
 // markClaims plans the annotation of the claims of a member without which they are not deleted some
 // time after its removal.
 func (f *facts) markClaims(d *draft, m member) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
 		if d.owned == mostChanged || !f.isUnmarked(m, i) || f.changesOwners(claim) {
 			continue
 		}
 		d.owned++
 		d.each(action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimOwned,
-			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.Set))}})
+			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.world.Set))}})
 	}
 }
 
@@ -183,13 +184,13 @@ func (f *facts) markClaims(d *draft, m member) {
 // annotation.
 func (f *facts) isUnmarked(m member, template int) bool {
 	claim := f.claimOf(m, template)
-	return claim != nil && f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] == "" && f.lacksMark(claim, m)
+	return claim != nil && f.world.Rivals[f.world.Set.Spec.VolumeClaimTemplates[template].Name] == "" && f.lacksMark(claim, m)
 }
 
 // changesOwners reports whether the owners of a claim have to change. Until then nothing else is
 // planned for the claim: that would be decided on another version of it.
 func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
-	_, ordinal, _ := identity.SplitClaimName(claim.Name, f.Set.Name)
+	_, ordinal, _ := identity.SplitClaimName(claim.Name, f.world.Set.Name)
 	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change action.SetClaimOwners) bool { return change.Claim.Name == claim.Name })
 }
 
@@ -204,7 +205,7 @@ func (f *facts) ownersAllow(m member) bool {
 			return false
 		}
 	}
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		if !desired && f.isUnmarked(m, i) {
 			return false
 		}
@@ -236,8 +237,8 @@ func (f *facts) exposedText() string {
 	}
 	first := f.exposed[0]
 	text := fmt.Sprintf("claim %s stays, but still belongs to %s", first.Claim.Name, first.Exposed)
-	if template, _, _ := identity.SplitClaimName(first.Claim.Name, f.Set.Name); f.Rivals[template] != "" {
-		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.Rivals[template])
+	if template, _, _ := identity.SplitClaimName(first.Claim.Name, f.world.Set.Name); f.world.Rivals[template] != "" {
+		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.world.Rivals[template])
 	}
 	if more := len(f.exposed) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more claims)", more)

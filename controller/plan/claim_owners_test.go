@@ -84,7 +84,7 @@ func TestOwnersOfClaims(t *testing.T) {
 			for owner := range strings.FieldsSeq(c.has) {
 				claim.OwnerReferences = append(claim.OwnerReferences, references[owner])
 			}
-			f := &facts{World: World{Set: set}, roster: identity.OrdinalsOf(set)}
+			f := &facts{world: World{Set: set}, roster: identity.OrdinalsOf(set)}
 			change := f.ownerChange(claim, m, template)
 			got, exposed := "left", ""
 			if change != nil {

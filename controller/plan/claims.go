@@ -18,8 +18,8 @@ import (
 // being deleted, or waits to be, because it belonged to a member or a set that is no
 // more. Any other claim of the right name is used as it is.
 func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		template := f.Set.Spec.VolumeClaimTemplates[i].Name
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
+		template := f.world.Set.Spec.VolumeClaimTemplates[i].Name
 		existing := f.claimOf(m, i)
 		switch {
 		case blockedByRival(f, d, m, template):
@@ -53,12 +53,12 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 // blockedByRival reports whether the claim of a member is that of another set, too, and says
 // so.
 func blockedByRival(f *facts, d *draft, m member, template string) bool {
-	rival := f.Rivals[template]
+	rival := f.world.Rivals[template]
 	if rival == "" {
 		return false
 	}
 	d.blocked(v1.ReasonClaimShared,
-		"claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.Set.Name, m.ordinal), m.ordinal, rival)
+		"claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.world.Set.Name, m.ordinal), m.ordinal, rival)
 	return true
 }
 
@@ -66,7 +66,7 @@ func blockedByRival(f *facts, d *draft, m member, template string) bool {
 // exist.
 func (f *facts) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
 	var space [128]byte
-	name := identity.AppendClaimName(space[:0], f.Set.Spec.VolumeClaimTemplates[template].Name, f.Set.Name, m.ordinal)
+	name := identity.AppendClaimName(space[:0], f.world.Set.Spec.VolumeClaimTemplates[template].Name, f.world.Set.Name, m.ordinal)
 	return f.claims[string(name)]
 }
 
@@ -78,7 +78,7 @@ func (f *facts) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
 
 func (f *facts) hasOtherController(claim *corev1.PersistentVolumeClaim, m member) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return isController(ref) && ref.UID != f.Set.UID && !f.isPod(ref, m)
+		return isController(ref) && ref.UID != f.world.Set.UID && !f.isPod(ref, m)
 	})
 }
 
@@ -91,7 +91,7 @@ func (f *facts) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) boo
 
 // isFormer reports whether a reference is to an earlier set or pod of the same name.
 func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
-	return refersToSet(f.Set, ref) && ref.UID != f.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
+	return refersToSet(f.world.Set, ref) && ref.UID != f.world.Set.UID || f.refersToPod(ref, m) && !f.isPod(ref, m)
 }
 
 // wantedOwners are the owners that the retention policy gives to a member's claims:
@@ -112,14 +112,14 @@ func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	case !wanted && withPod && m.pod != nil:
 		return []metav1.OwnerReference{*metav1.NewControllerRef(m.pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
 	case policy.WhenDeleted == remove:
-		return []metav1.OwnerReference{identity.Owner(f.Set)}
+		return []metav1.OwnerReference{identity.Owner(f.world.Set)}
 	default:
 		return nil
 	}
 }
 
 func (f *facts) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
-	if policy := f.Set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
+	if policy := f.world.Set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil {
 		return *policy
 	}
 	return v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
@@ -134,7 +134,8 @@ func refersToSet(set *v1.StatefulSet, ref metav1.OwnerReference) bool {
 // refersToPod reports whether a reference names the member's pod, or an earlier or
 // later one of its name.
 func (f *facts) refersToPod(ref metav1.OwnerReference, m member) bool {
-	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" && ref.Name == identity.PodName(f.Set.Name, m.ordinal)
+	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" &&
+		ref.Name == identity.PodName(f.world.Set.Name, m.ordinal)
 }
 
 func (f *facts) isPod(ref metav1.OwnerReference, m member) bool {

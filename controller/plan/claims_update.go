@@ -119,7 +119,7 @@ func (f *facts) growing() string {
 
 // updatesClaims reports whether claims that exist follow their templates.
 func (f *facts) updatesClaims() bool {
-	return f.Set.Spec.VolumeClaimUpdate.IsInPlace()
+	return f.world.Set.Spec.VolumeClaimUpdate.IsInPlace()
 }
 
 // compareClaims compares the claims of members that may be changed with their templates.
@@ -129,7 +129,7 @@ func (f *facts) compareClaims() {
 	}
 	f.claimStates = make(map[int][]claimState, len(f.members))
 	for _, m := range f.members {
-		for i := range f.Set.Spec.VolumeClaimTemplates {
+		for i := range f.world.Set.Spec.VolumeClaimTemplates {
 			if claim := f.claimOf(m, i); claim != nil && f.mayChange(claim, m, i) {
 				template, wrong := f.overrides.RenderedClaimTemplate(i, m.ordinal)
 				if wrong != nil {
@@ -146,7 +146,8 @@ func (f *facts) compareClaims() {
 // controls or deletes it. The host lets nobody change one that is not bound.
 func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, template int) bool {
 	return claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil &&
-		f.Rivals[f.Set.Spec.VolumeClaimTemplates[template].Name] == "" && !f.ofFormerOwner(claim, m) && !f.hasOtherController(claim, m)
+		f.world.Rivals[f.world.Set.Spec.VolumeClaimTemplates[template].Name] == "" && !f.ofFormerOwner(claim, m) &&
+		!f.hasOtherController(claim, m)
 }
 
 // awaitsClaims reports whether a member is not updated yet, because its claims have not been
@@ -167,12 +168,12 @@ func awaitsClaims(f *facts, d *draft, m member) bool {
 
 // volumeClaims tell, by template, how far the claims of members are as it describes.
 func volumeClaims(f *facts) []v1.VolumeClaimStatus {
-	if f.Set.Spec.VolumeClaimUpdate == nil {
+	if f.world.Set.Spec.VolumeClaimUpdate == nil {
 		return nil
 	}
 	var all []v1.VolumeClaimStatus
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		status := v1.VolumeClaimStatus{Name: f.Set.Spec.VolumeClaimTemplates[i].Name}
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
+		status := v1.VolumeClaimStatus{Name: f.world.Set.Spec.VolumeClaimTemplates[i].Name}
 		for _, m := range f.members {
 			if claim := f.claimOf(m, i); claim != nil {
 				f.countClaim(&status, f.claimStanding(claim, i, m), f.mayChange(claim, m, i))

@@ -30,7 +30,7 @@ func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 	open, stalled := stands.open, stands.stalled
 	c.Available = servesEnough(f)
 	switch {
-	case f.held && f.Set.DeletionTimestamp == nil:
+	case f.held && f.world.Set.DeletionTimestamp == nil:
 		held := &reason{v1.ReasonHeld, f.holdMessage()}
 		c.Ready, c.Progressing = held.is(corev1.ConditionUnknown), held.is(corev1.ConditionUnknown)
 		c.Reconciling, c.Stalled = held.is(corev1.ConditionFalse), held.is(corev1.ConditionFalse)
@@ -81,7 +81,7 @@ func openWork(f *facts, d *draft) *reason {
 	stepWord, stepText := f.stepState()
 	object, exposed := f.supporting.openObject(), f.exposedText()
 	switch {
-	case f.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
+	case f.world.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
 		return heldWork(f, d)
 	case stepWord == v1.ReasonRollingBack:
 		word = v1.ReasonRollingBack
@@ -116,7 +116,7 @@ func openWork(f *facts, d *draft) *reason {
 // nothing.
 func heldWork(f *facts, d *draft) *reason {
 	switch {
-	case f.Set.DeletionTimestamp != nil:
+	case f.world.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
 	case d.stalled != nil:
 		return d.stalled

@@ -88,8 +88,8 @@ func returnable(f *facts, d *draft, m member) bool {
 	if !ok {
 		return false
 	}
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		if blockedByRival(f, d, m, f.Set.Spec.VolumeClaimTemplates[i].Name) {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
+		if blockedByRival(f, d, m, f.world.Set.Spec.VolumeClaimTemplates[i].Name) {
 			return false
 		}
 	}
@@ -103,7 +103,7 @@ func returnable(f *facts, d *draft, m member) bool {
 // sourceAt is what a member of the given revision is made from.
 func sourceAt(f *facts, d *draft, r *revision) (identity.Source, error) {
 	if r.name == f.update.name {
-		return identity.SourceOf(f.Set), nil
+		return identity.SourceOf(f.world.Set), nil
 	}
 	return d.reads.source(r)
 }
@@ -119,9 +119,9 @@ func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
 	case controller == nil:
 		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector",
 			pod.Name)
-	case controller.UID == f.Set.UID:
+	case controller.UID == f.world.Set.UID:
 		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
-	case refersToSet(f.Set, *controller):
+	case refersToSet(f.world.Set, *controller):
 		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
 		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, words.ForeignOwner(controller))

@@ -41,7 +41,7 @@ func (f *facts) windClock(p *progress) {
 			p.clock = &metav1.Time{Time: at}
 		}
 	case p.culprit != nil || p.baking != nil:
-		p.clock = &metav1.Time{Time: f.Now.Truncate(time.Second)}
+		p.clock = &metav1.Time{Time: f.world.Now.Truncate(time.Second)}
 	}
 }
 
@@ -71,14 +71,14 @@ func (f *facts) hadBaked(p *progress) bool {
 		at := notReadySince(m.pod)
 		return at.After(since.Time) && at.Time.Before(end)
 	}
-	return !f.Now.Before(end) && !slices.ContainsFunc(p.updated, changed)
+	return !f.world.Now.Before(end) && !slices.ContainsFunc(p.updated, changed)
 }
 
 // isSteady reports whether all members that the update has reached are available, and have been
 // for so long that none of them comes and goes.
 func (f *facts) isSteady(p *progress) bool {
 	at, ok := f.steadyAt(p)
-	return ok && !f.Now.Before(at)
+	return ok && !f.world.Now.Before(at)
 }
 
 // steadyAt is when that is so of members that are available now, and false if they are not, or

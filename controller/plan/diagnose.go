@@ -49,7 +49,7 @@ func unknown(pod *corev1.Pod) string {
 
 // unboundClaim names the first claim of a member that has no volume yet, and its StorageClass.
 func (f *facts) unboundClaim(m member) string {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
 		if claim == nil || claim.Status.Phase != corev1.ClaimPending {
 			continue

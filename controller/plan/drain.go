@@ -34,7 +34,7 @@ func (f *facts) drainTime() (time.Duration, bool) {
 // withServiceGate is a pod that is about to be created, with the readiness gate by which it can
 // be taken out of service, if its set asks for that.
 func (f *facts) withServiceGate(pod *corev1.Pod) *corev1.Pod {
-	if _, drains := f.drainTime(); drains && f.SetsConditions && !isDrainable(pod) {
+	if _, drains := f.drainTime(); drains && f.world.SetsConditions && !isDrainable(pod) {
 		pod.Spec.ReadinessGates = append(slices.Clip(pod.Spec.ReadinessGates), corev1.PodReadinessGate{ConditionType: v1.PodInService})
 	}
 	return pod
@@ -77,7 +77,7 @@ func (f *facts) needsDrain(m member, change *identity.InPlaceChange) bool {
 // withDrain is a change of the pod of a member, prevented if the pod would have to be taken out of
 // service for it, cannot be, and may be replaced.
 func (f *facts) withDrain(m member, change *identity.InPlaceChange) *identity.InPlaceChange {
-	if change.Prevented != "" || isDrainable(m.pod) || f.inPlacePolicy() != v1.IfPossibleInPlaceUpdatePolicyType || !f.SetsConditions ||
+	if change.Prevented != "" || isDrainable(m.pod) || f.inPlacePolicy() != v1.IfPossibleInPlaceUpdatePolicyType || !f.world.SetsConditions ||
 		!f.needsDrain(m, change) {
 		return change
 	}
@@ -88,7 +88,7 @@ func (f *facts) withDrain(m member, change *identity.InPlaceChange) *identity.In
 // lacksRight reports whether a member has to be taken out of service, and the controller has no
 // right to do that. It says so.
 func (f *facts) lacksRight(d *draft, m member) bool {
-	if f.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
+	if f.world.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
 		return false
 	}
 	d.blocked(v1.ReasonMissingRight,
@@ -112,11 +112,11 @@ func (d *draft) nextRight() time.Duration {
 // nextDrain is how long it takes until the first member has been out of service for long enough; zero
 // if none is.
 func (f *facts) nextDrain() (next time.Duration) {
-	if f.frozen() || f.Set.DeletionTimestamp != nil {
+	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for end := range f.drainEnds() {
-		next = soonest(next, max(end.Sub(f.Now), 0))
+		next = soonest(next, max(end.Sub(f.world.Now), 0))
 	}
 	return next
 }
@@ -144,20 +144,20 @@ func (f *facts) drainEnds() iter.Seq[time.Time] {
 // was said of another revision, so it is forgotten; and where containers are to be restarted, the
 // pod is out of service for as long as the set says. Both is one write.
 func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (first []action.Action, ready bool) {
-	conditions, drains := f.verdictsUntil(m, f.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
+	conditions, drains := f.verdictsUntil(m, f.world.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
 	since, out := outSince(m.pod)
 	asks := f.asksBudgets(m, change)
 	if asks && f.isAheadOfBudgets(d, m) {
 		return nil, false
 	}
 	if drains && !out {
-		since = f.Now.Truncate(time.Second)
+		since = f.world.Now.Truncate(time.Second)
 		conditions = append(conditions, f.condition(v1.PodInService, corev1.ConditionFalse, v1.ReasonDraining))
 	}
 	left := time.Duration(0)
 	if drains {
 		drain, _ := f.drainTime()
-		left = since.Add(drain).Sub(f.Now)
+		left = since.Add(drain).Sub(f.world.Now)
 	}
 	if len(conditions) == 0 && left <= 0 {
 		return nil, true
@@ -167,7 +167,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	case drains && asks && !out: // until when is known when the host has let it begin
 		d.wait("pod %s is drained for %s, and then updated in place", m.pod.Name, left)
 	case drains:
-		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.Now.Add(left)))
+		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.world.Now.Add(left)))
 	}
 	if out && left > 0 { // what grows old meanwhile is forgotten at the end
 		d.again(left)
@@ -179,7 +179,8 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 
 // condition is one of a pod that is set now.
 func (f *facts) condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) corev1.PodCondition {
-	return corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))}
+	return corev1.PodCondition{
+		Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.world.Now.Truncate(time.Second))}
 }
 
 // keepOut notes that the pod of a member is being made ready for its update, and stays out of

@@ -44,21 +44,21 @@ func (e ending) due() time.Time {
 // countEndings finds out how often in a row each member's pod has ended. Members whose
 // pod has run for long are forgotten, and so are those that are not wanted.
 func (f *facts) countEndings() {
-	if f.Records.set != f.Set.UID {
-		f.Records.endings = nil
+	if f.world.Records.set != f.world.Set.UID {
+		f.world.Records.endings = nil
 	}
 	for _, m := range f.members {
-		last, known := f.Records.endings[m.ordinal]
+		last, known := f.world.Records.endings[m.ordinal]
 		switch {
 		case m.pod == nil || isTerminating(m.pod) || !isFinished(m.pod):
-			if !known || m.pod != nil && f.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
+			if !known || m.pod != nil && f.world.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
 				continue
 			}
 		case last.pod != m.pod.UID:
-			if f.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
+			if f.world.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
 				last.inARow = 0
 			}
-			last = ending{pod: m.pod.UID, seen: f.Now, inARow: last.inARow + 1}
+			last = ending{pod: m.pod.UID, seen: f.world.Now, inARow: last.inARow + 1}
 		}
 		if f.endings == nil {
 			f.endings = map[int]ending{}
@@ -77,5 +77,5 @@ func (f *facts) pauses(m member) (until time.Time, pauses bool) {
 	}
 	last := f.endings[m.ordinal]
 	until = last.due()
-	return until, f.Now.Before(until) && !f.Now.Before(last.seen)
+	return until, f.world.Now.Before(until) && !f.world.Now.Before(last.seen)
 }

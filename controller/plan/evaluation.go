@@ -19,7 +19,7 @@ import (
 // nothing is done. Its status counts pods, and keeps all else.
 func setAside(world World) Plan {
 	_, held := v1.Held(world.Set)
-	f := &facts{World: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set),
+	f := &facts{world: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set),
 		supporting: &supportingObjects{}}
 	f.current, f.update = &revision{name: world.Set.Status.CurrentRevision}, &revision{name: world.Set.Status.UpdateRevision}
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
@@ -42,7 +42,7 @@ func setAside(world World) Plan {
 		stands = standing{open: stopped, stalled: stopped}
 	}
 	says := conditionsOf(f, stands)
-	status.Conditions = says.Put(status.Conditions, f.Now)
+	status.Conditions = says.Put(status.Conditions, f.world.Now)
 	p := Plan{Status: status, Conditions: says, RequeueAfter: f.nextAvailability(), Unavailable: f.roster.Len() - f.available,
 		MaxUnavailable: f.maxUnavailable()}
 	if stands.stalled != nil {

@@ -83,11 +83,11 @@ func (f *facts) wants(m member) request {
 
 // gatesFor are the gates that are asked before an operation.
 func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.DisruptionGate) {
-	if f.Set.Spec.Disruption == nil || operation == "" {
+	if f.world.Set.Spec.Disruption == nil || operation == "" {
 		return nil
 	}
-	for i := range f.Set.Spec.Disruption.Gates {
-		if gate := &f.Set.Spec.Disruption.Gates[i]; gate.ConcernedBy(operation) {
+	for i := range f.world.Set.Spec.Disruption.Gates {
+		if gate := &f.world.Set.Spec.Disruption.Gates[i]; gate.ConcernedBy(operation) {
 			gates = append(gates, gate)
 		}
 	}
@@ -126,7 +126,7 @@ func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked re
 		default:
 			// It is asked since the later of the two.
 			end := latest(asked.Since.Time, c.LastTransitionTime.Time).Add(v1.Seconds(*gate.TimeoutSeconds))
-			if !f.Now.Before(end) {
+			if !f.world.Now.Before(end) {
 				continue
 			}
 			s.awaited = append(s.awaited, gate.ConditionType)
@@ -160,7 +160,7 @@ func askGates(f *facts, d *draft, m member) (first []action.Action, agree bool) 
 	asked, open := requestOf(m.pod)
 	if !open || !asked.isFor(wanted) {
 		next := wanted
-		next.ID, next.Since, next.Broken = f.nextID(m.pod), metav1.NewTime(f.Now.Truncate(time.Second)), isBroken(m.pod)
+		next.ID, next.Since, next.Broken = f.nextID(m.pod), metav1.NewTime(f.world.Now.Truncate(time.Second)), isBroken(m.pod)
 		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
 		return []action.Action{ask(m, next)}, false
 	}
@@ -241,7 +241,8 @@ func (f *facts) setGates(m member, types []string, status corev1.ConditionStatus
 	var conditions []corev1.PodCondition
 	for _, kind := range types {
 		conditions = append(conditions, corev1.PodCondition{
-			Type: corev1.PodConditionType(kind), Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.Now.Truncate(time.Second))})
+			Type: corev1.PodConditionType(kind), Status: status, Reason: reason,
+			LastTransitionTime: metav1.NewTime(f.world.Now.Truncate(time.Second))})
 	}
 	return action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions}
 }

@@ -65,11 +65,11 @@ func (f *facts) untold(pod *corev1.Pod) (types []string) {
 }
 
 func (f *facts) isGate(kind corev1.PodConditionType) bool {
-	if f.Set.Spec.Disruption == nil {
+	if f.world.Set.Spec.Disruption == nil {
 		return false
 	}
-	for i := range f.Set.Spec.Disruption.Gates {
-		if f.Set.Spec.Disruption.Gates[i].ConditionType == string(kind) {
+	for i := range f.world.Set.Spec.Disruption.Gates {
+		if f.world.Set.Spec.Disruption.Gates[i].ConditionType == string(kind) {
 			return true
 		}
 	}
@@ -79,7 +79,7 @@ func (f *facts) isGate(kind corev1.PodConditionType) bool {
 // nextGate is how long it takes until an answer need not be waited for any more, zero if none
 // is waited for, or without end.
 func (f *facts) nextGate() (next time.Duration) {
-	if f.frozen() || f.Set.DeletionTimestamp != nil {
+	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for m := range f.all() {
@@ -89,7 +89,7 @@ func (f *facts) nextGate() (next time.Duration) {
 		asked, _ := requestOf(m.pod)
 		wanted, gates := f.gated(m)
 		if s := f.standoffOf(m.pod, gates, asked); asked.isFor(wanted) && !s.until.IsZero() {
-			next = soonest(next, s.until.Sub(f.Now))
+			next = soonest(next, s.until.Sub(f.world.Now))
 		}
 	}
 	return next

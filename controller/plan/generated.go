@@ -176,7 +176,7 @@ func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
 // giveSecrets plans that the claims of a member that exist say which Secrets it was given, before a pod
 // can write data with them.
 func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
 		if claim == nil {
 			continue
@@ -201,7 +201,7 @@ func claimsGiven(claims []*corev1.PersistentVolumeClaim, secrets []string) []*co
 // tellClaims notes at the claims of members that have a pod which Secrets these were given: a template
 // may be younger than the pod. It holds up nothing.
 func tellClaims(f *facts, d *draft) verdict {
-	if f.supporting.given == nil || f.Set.DeletionTimestamp != nil {
+	if f.supporting.given == nil || f.world.Set.DeletionTimestamp != nil {
 		return proceed
 	}
 	told := 0

@@ -30,7 +30,7 @@ func awaitRevisions(f *facts, d *draft) verdict {
 func (f *facts) freezeRevisions() {
 	f.awaiting = f.awaited()
 	if f.frozen() {
-		f.current, f.update = &revision{name: f.Set.Status.CurrentRevision}, &revision{name: f.Set.Status.UpdateRevision}
+		f.current, f.update = &revision{name: f.world.Set.Status.CurrentRevision}, &revision{name: f.world.Set.Status.UpdateRevision}
 	}
 }
 
@@ -38,9 +38,9 @@ func (f *facts) freezeRevisions() {
 // be decided, nil if there is none.
 func (f *facts) awaited() *appsv1.ControllerRevision {
 	var first *appsv1.ControllerRevision
-	for _, r := range f.Revisions {
+	for _, r := range f.world.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
-		if controller != nil && controller.UID != f.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.Set.Status.CurrentRevision) &&
+		if controller != nil && controller.UID != f.world.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.world.Set.Status.CurrentRevision) &&
 			(r.Name != f.update.name || len(f.adopt) > 0) && (first == nil || r.Name < first.Name) {
 			first = r
 		}

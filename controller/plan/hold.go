@@ -14,7 +14,7 @@ import (
 
 // leaveAlone stops where nothing is to be done: the set is about to go, or held.
 func leaveAlone(f *facts, _ *draft) verdict {
-	if f.Set.DeletionTimestamp != nil || f.held {
+	if f.world.Set.DeletionTimestamp != nil || f.held {
 		return stop
 	}
 	return proceed
@@ -36,10 +36,10 @@ func shareNoName(f *facts, d *draft) verdict {
 // to a set of the same name in another group; empty if there is none.
 func (f *facts) nameOwner() string {
 	var named string
-	for _, pod := range f.Pods {
+	for _, pod := range f.world.Pods {
 		controller := metav1.GetControllerOfNoCopy(pod)
-		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.Set.Name || controller.UID == f.Set.UID ||
-			refersToSet(f.Set, *controller) {
+		if controller == nil || controller.Kind != v1.Kind || controller.Name != f.world.Set.Name || controller.UID == f.world.Set.UID ||
+			refersToSet(f.world.Set, *controller) {
 			continue
 		}
 		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Foreign(controller.APIVersion),
@@ -52,8 +52,8 @@ func (f *facts) nameOwner() string {
 
 // holdMessage says that the set is held, and how to end that.
 func (f *facts) holdMessage() string {
-	why, _ := v1.Held(f.Set)
+	why, _ := v1.Held(f.world.Set)
 	return fmt.Sprintf(
 		"the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
-		v1.HoldAnnotation, words.ForeignText(why), f.Set.Name, f.Set.Namespace, v1.HoldAnnotation)
+		v1.HoldAnnotation, words.ForeignText(why), f.world.Set.Name, f.world.Set.Namespace, v1.HoldAnnotation)
 }

@@ -64,8 +64,8 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	case settles > 0:
 		d.again(settles)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.Now.Add(settles)),
-			f.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.world.Now.Add(settles)),
+			f.world.Set.Spec.MinReadySeconds)
 	default:
 		d.each(action.EndInPlace{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Revision: revisionOf(m.pod)})
 		d.wait("pod %s has been updated in place", m.pod.Name)
@@ -82,14 +82,14 @@ func mayGoOn(pod *corev1.Pod) bool {
 // since its containers have been restarted. One that has become ready after that says so
 // itself; one without a probe need not have noticed.
 func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
-	if f.Set.Spec.MinReadySeconds == 0 || !isReady(pod) {
+	if f.world.Set.Spec.MinReadySeconds == 0 || !isReady(pod) {
 		return 0
 	}
 	last := note.lastStart(pod)
 	if ready := readyCondition(pod); !last.After(ready.LastTransitionTime.Time) {
 		return 0
 	}
-	return max(last.Add(v1.Seconds(f.Set.Spec.MinReadySeconds)).Sub(f.Now), 0)
+	return max(last.Add(v1.Seconds(f.world.Set.Spec.MinReadySeconds)).Sub(f.world.Now), 0)
 }
 
 // goesOnInPlace reports whether containers of a broken pod are being restarted or resized, and that
@@ -119,7 +119,7 @@ func (f *facts) bringOn(d *draft, m member) []action.Action {
 
 // inPlacePolicy is how the set asks for updates in place, empty if it does not.
 func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
-	strategy := f.Set.Spec.UpdateStrategy
+	strategy := f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || strategy.RollingUpdate.InPlace == nil {
 		return ""
 	}
@@ -183,7 +183,7 @@ func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal 
 		Resized:        slices.Sorted(maps.Keys(change.Resources)), Revision: goal, Labels: with(change.Labels, identity.RevisionLabel, goal),
 		Annotations: change.Annotations}
 	if change.Disturbs() || isRestarting(m.pod) {
-		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.Now).text())
+		update.Annotations = with(change.Annotations, v1.InPlaceAnnotation, nextNote(m.pod, goal, change, f.world.Now).text())
 	}
 	asked := removal.Reason == action.DeleteUnready || f.agreed(m)
 	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType && asked && f.ownersAllow(m) {
@@ -218,7 +218,7 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 		return &identity.InPlaceChange{Prevented: "it does not mount the claims of the present templates"}
 	case f.hasOtherOverride(m):
 		return &identity.InPlaceChange{Prevented: "it was made with another override than the member has now"}
-	case f.asksConditions() && f.goal(m) == f.update && !f.SetsConditions:
+	case f.asksConditions() && f.goal(m) == f.update && !f.world.SetsConditions:
 		return &identity.InPlaceChange{
 			Prevented: "steps of the update ask for pod conditions, and the controller has no right to reset those of before"}
 	}
@@ -261,7 +261,7 @@ func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identi
 	if wrong != nil {
 		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, words.ForeignText(wrong.For(ordinal)))}
 	}
-	change := identity.ChangeInPlace(made, wanted, f.Resizes)
+	change := identity.ChangeInPlace(made, wanted, f.world.Resizes)
 	change.Prevented = words.ForeignText(change.Prevented)
 	return &change
 }
@@ -270,7 +270,7 @@ func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identi
 // the next look: members may have many, and each is read once in a look, unless it is rendered.
 func (f *facts) recordedAs(name string) (identity.Source, error) {
 	if name == f.update.name {
-		return identity.SourceOf(f.Set), nil
+		return identity.SourceOf(f.world.Set), nil
 	}
 	at := f.history.index(name)
 	if at < 0 {

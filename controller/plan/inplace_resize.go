@@ -46,7 +46,7 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 // mayRecreate reports whether a member may be recreated whose containers cannot be resized.
 func (f *facts) mayRecreate(d *draft, m member) bool {
 	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType ||
-		f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
+		f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
 		return false
 	}
 	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}

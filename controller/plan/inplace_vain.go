@@ -59,7 +59,7 @@ func (f *facts) isDown(m member) bool {
 		return true
 	}
 	at, ready := f.availableAt(m.pod)
-	return !ready || f.Set.Spec.MinReadySeconds > 0 && at.After(f.Now)
+	return !ready || f.world.Set.Spec.MinReadySeconds > 0 && at.After(f.world.Now)
 }
 
 // restartedUntil is the time until which containers of a pod should have been ended to be
@@ -89,7 +89,7 @@ func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	case note.mayChange(pod) && !note.isBeingResized(pod):
 		return false, 0
 	}
-	left = max(f.restartedUntil(pod, note).Sub(f.Now), 0)
+	left = max(f.restartedUntil(pod, note).Sub(f.world.Now), 0)
 	return left == 0, left
 }
 
@@ -101,7 +101,7 @@ func (f *facts) servesInVain(m member) bool {
 
 // nextOverdue is how long it takes until the first restart is given up.
 func (f *facts) nextOverdue() (next time.Duration) {
-	if f.frozen() || f.Set.DeletionTimestamp != nil {
+	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for m := range f.all() {
@@ -122,7 +122,7 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	switch {
 	case f.rests():
 		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
-	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name,
 			what)
 	case !returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m):

@@ -32,15 +32,15 @@ type member struct {
 // podNamed is the pod of a name, whoever's, nil if there is none.
 func (f *facts) podNamed(name string) *corev1.Pod {
 	if f.podNames == nil {
-		f.podNames = make(map[string]*corev1.Pod, len(f.Pods))
-		for _, pod := range f.Pods {
+		f.podNames = make(map[string]*corev1.Pod, len(f.world.Pods))
+		for _, pod := range f.world.Pods {
 			f.podNames[pod.Name] = pod
 		}
 	}
 	return f.podNames[name]
 }
 
-func (f *facts) podName(m member) string { return identity.PodName(f.Set.Name, m.ordinal) }
+func (f *facts) podName(m member) string { return identity.PodName(f.world.Set.Name, m.ordinal) }
 
 // unavailable reports whether the member serves nobody: it has no pod, or one that
 // is not available or about to go.
@@ -72,7 +72,7 @@ const (
 // missingAtOnce is how many members that have no pod this plan deals with. Of ordinary
 // sets, with up to 50 parts a member, it is always the same number.
 func (f *facts) missingAtOnce() int {
-	spec := &f.Set.Spec
+	spec := &f.world.Set.Spec
 	parts := 1 + len(spec.Template.Labels) + f.overrideParts() + f.identityParts() + f.objectParts()
 	selected := 0
 	if spec.Selector != nil {
@@ -89,10 +89,10 @@ func (f *facts) missingAtOnce() int {
 
 // sortMembers finds out which pod is which member.
 func (f *facts) sortMembers(selector labels.Selector) {
-	f.members = make([]member, 0, len(f.Pods))
-	for _, pod := range f.Pods {
+	f.members = make([]member, 0, len(f.world.Pods))
+	for _, pod := range f.world.Pods {
 		set, ordinal, named := identity.ParsePodName(pod.Name)
-		named = named && set == f.Set.Name
+		named = named && set == f.world.Set.Name
 		m := member{ordinal: ordinal, pod: pod}
 		switch f.belongs(pod, named && selector.Matches(labels.Set(pod.Labels))) {
 		case isOurs:

@@ -25,13 +25,13 @@ const (
 func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	switch {
-	case controller != nil && controller.UID != f.Set.UID:
+	case controller != nil && controller.UID != f.world.Set.UID:
 		return isForeign
 	case controller != nil && fits:
 		return isOurs
 	case controller != nil:
 		return isLost
-	case fits && !isTerminating(pod) && f.Set.DeletionTimestamp == nil:
+	case fits && !isTerminating(pod) && f.world.Set.DeletionTimestamp == nil:
 		return isOrphan
 	default:
 		return isForeign

@@ -18,12 +18,12 @@ func tellUnmounted(f *facts, d *draft, m member) {
 	if d.stalled != nil {
 		return // to find the cause takes long, and only the first counts
 	}
-	for i := range f.Set.Spec.VolumeClaimTemplates {
-		volume := f.Set.Spec.VolumeClaimTemplates[i].Name
-		if !identity.MountsClaim(f.Set, volume, m.ordinal, m.pod) && f.hadClaim(d, m, volume) {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
+		volume := f.world.Set.Spec.VolumeClaimTemplates[i].Name
+		if !identity.MountsClaim(f.world.Set, volume, m.ordinal, m.pod) && f.hadClaim(d, m, volume) {
 			d.blocked(v1.ReasonClaimsNotMounted,
 				"pod %s was created with claim %s as its volume %q and does not have it: a mutating admission webhook or policy of the cluster changed the pod, and would change the next one too; exclude the pods of this set from it",
-				m.pod.Name, identity.ClaimName(volume, f.Set.Name, m.ordinal), volume)
+				m.pod.Name, identity.ClaimName(volume, f.world.Set.Name, m.ordinal), volume)
 			return
 		}
 	}
@@ -36,7 +36,7 @@ func tellUnmounted(f *facts, d *draft, m member) {
 // and its template does not define it.
 func (f *facts) hadClaim(d *draft, m member, volume string) bool {
 	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
-		return made == identity.ClaimTemplates(f.Set)
+		return made == identity.ClaimTemplates(f.world.Set)
 	}
 	source, err := f.recordedAs(revisionOf(m.pod))
 	if err != nil {

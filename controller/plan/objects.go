@@ -139,7 +139,7 @@ type supportingObjects struct {
 
 // surveyObjects finds the objects that the templates of a set describe.
 func (f *facts) surveyObjects() *supportingObjects {
-	o := &supportingObjects{world: f.World, roster: f.roster, members: f.members, podNamed: f.podNamed, overrides: f.overrides}
+	o := &supportingObjects{world: f.world, roster: f.roster, members: f.members, podNamed: f.podNamed, overrides: f.overrides}
 	o.findAnchor()
 	o.findKnowing()
 	o.findObjects()
@@ -180,8 +180,8 @@ func (o *supportingObjects) findObject(template identity.Object, ordinal int) {
 
 // objectParts is how much the objects of a member are that are made with it.
 func (f *facts) objectParts() (parts int) {
-	for i := range f.Set.Spec.ObjectTemplates {
-		if template := &f.Set.Spec.ObjectTemplates[i]; !template.IsForSet() {
+	for i := range f.world.Set.Spec.ObjectTemplates {
+		if template := &f.world.Set.Spec.ObjectTemplates[i]; !template.IsForSet() {
 			parts += 1 + template.Size()/renderedParts
 		}
 	}

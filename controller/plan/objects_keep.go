@@ -56,7 +56,7 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
 	case objectUnowned:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is created when revision %s is, with which it is deleted", f.podName(m), s.key,
-			identity.AnchorName(f.Set))
+			identity.AnchorName(f.world.Set))
 	case objectReturning:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more",
 			f.podName(m), s.key)
@@ -210,7 +210,7 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)
 			d.drifts = true
 		}
-		if wait := s.found.NotBefore.Sub(f.Now); wait > 0 {
+		if wait := s.found.NotBefore.Sub(f.world.Now); wait > 0 {
 			d.again(wait)
 			return
 		}

@@ -34,7 +34,7 @@ func (f *facts) inUpdateOrder() iter.Seq[member] {
 
 // updateOrder is the order that the set asks for; nil if that is the one of apps/v1.
 func (f *facts) updateOrder() *v1.UpdateOrder {
-	strategy := f.Set.Spec.UpdateStrategy
+	strategy := f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || !strategy.RollingUpdate.Order.Reorders() {
 		return nil
 	}

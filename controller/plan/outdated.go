@@ -25,7 +25,7 @@ func (f *facts) outdatedText() string {
 	switch {
 	case count == 0:
 		return ""
-	case f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+	case f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return fmt.Sprintf("; %d %s an older template %s, because updateStrategy.type is OnDelete", count, runs, until)
 	case f.partition() > 0:
 		return fmt.Sprintf("; %d %s an older template, because updateStrategy.rollingUpdate.partition is %d", count, runs, f.partition())

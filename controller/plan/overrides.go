@@ -38,10 +38,10 @@ func (f *facts) overrideText(m member) string {
 // all others: labels and annotations of its own, and containers that it shares with the other
 // members of the override. Of these it counts only where they are many.
 func (f *facts) overrideParts() int {
-	template := &f.Set.Spec.Template.Spec
+	template := &f.world.Set.Spec.Template.Spec
 	most, copied, mostCopied := 0, 0, 0
-	for i := range f.Set.Spec.Overrides {
-		override := &f.Set.Spec.Overrides[i]
+	for i := range f.world.Set.Spec.Overrides {
+		override := &f.world.Set.Spec.Overrides[i]
 		most = max(most, len(override.Labels)+len(override.Annotations))
 		if len(override.Containers) > 0 {
 			copies := len(template.Containers) + len(template.InitContainers) + variables(template.Containers) + variables(template.InitContainers)

@@ -25,16 +25,16 @@ func (d *draft) cannotRender(m member, wrong *render.Error) {
 // identityParts is how much a member has for itself because its template is rendered: members
 // share nothing of it.
 func (f *facts) identityParts() int {
-	if f.Set.Spec.Identity == nil {
+	if f.world.Set.Spec.Identity == nil {
 		return 0
 	}
-	return f.Set.Spec.Template.Size() / renderedParts
+	return f.world.Set.Spec.Template.Size() / renderedParts
 }
 
 // keepReplicas tells pods that name REPLICAS how many members the set is to have by now. They read
 // it from an annotation, so that nobody is restarted. It comes last, and holds up nothing.
 func keepReplicas(f *facts, d *draft) verdict {
-	if f.Set.DeletionTimestamp != nil {
+	if f.world.Set.DeletionTimestamp != nil {
 		return proceed
 	}
 	wanted := strconv.Itoa(f.roster.Len())
@@ -59,7 +59,7 @@ func keepReplicas(f *facts, d *draft) verdict {
 // isRendered reports whether pods of a revision are rendered.
 func (d *draft) isRendered(f *facts, revision string) bool {
 	if revision == f.update.name {
-		return f.Set.Spec.Identity != nil
+		return f.world.Set.Spec.Identity != nil
 	}
 	renders, found := d.rendered[revision]
 	if found {

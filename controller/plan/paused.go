@@ -18,7 +18,7 @@ func (f *facts) paused() bool {
 // rolling refines the update strategy of the set, nil if that is of another type or nothing
 // refines it.
 func (f *facts) rolling() *v1.RollingUpdateStatefulSetStrategy {
-	strategy := &f.Set.Spec.UpdateStrategy
+	strategy := &f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return nil
 	}

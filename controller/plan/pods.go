@@ -39,7 +39,7 @@ func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	condition := readyCondition(pod)
-	minReady := v1.Seconds(f.Set.Spec.MinReadySeconds)
+	minReady := v1.Seconds(f.world.Set.Spec.MinReadySeconds)
 	if minReady > 0 && condition.LastTransitionTime.IsZero() {
 		return time.Time{}, false
 	}
@@ -51,7 +51,7 @@ func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 // is not.
 func (f *facts) isAvailable(pod *corev1.Pod) bool {
 	at, ok := f.availableAt(pod)
-	return ok && !isRestarting(pod) && (f.Set.Spec.MinReadySeconds == 0 || !at.After(f.Now))
+	return ok && !isRestarting(pod) && (f.world.Set.Spec.MinReadySeconds == 0 || !at.After(f.world.Now))
 }
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLabel] }
@@ -64,7 +64,7 @@ func (f *facts) nextAvailability() time.Duration {
 			continue
 		}
 		if at, ok := f.availableAt(m.pod); ok {
-			if wait := at.Sub(f.Now); next == 0 || wait < next {
+			if wait := at.Sub(f.world.Now); next == 0 || wait < next {
 				next = wait
 			}
 		}

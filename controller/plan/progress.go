@@ -20,7 +20,7 @@ import (
 // found a counter, a revision or the generation other than before, or found work where
 // there was none.
 func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.Time {
-	before := f.Set.Status
+	before := f.world.Set.Status
 	ready := conditions.Find(&before, v1.StatefulSetReady)
 	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
 	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
@@ -28,7 +28,7 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {
-		return &metav1.Time{Time: f.Now.Truncate(time.Second)}
+		return &metav1.Time{Time: f.world.Now.Truncate(time.Second)}
 	}
 	return before.LastProgressTime
 }
@@ -75,12 +75,12 @@ func stands(word string) bool {
 // if that is not so, or if the set stands. As long as it is not, and may
 // become so, left is how long that takes.
 func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason, left time.Duration) {
-	if open == nil || stands(open.word) || f.held || f.Set.DeletionTimestamp != nil {
+	if open == nil || stands(open.word) || f.held || f.world.Set.DeletionTimestamp != nil {
 		return nil, 0
 	}
 	deadline := f.progressDeadline()
 	since := latest(status.LastProgressTime.Time, f.drainedUntil())
-	if left := since.Add(deadline).Sub(f.Now); left > 0 {
+	if left := since.Add(deadline).Sub(f.world.Now); left > 0 {
 		return nil, left
 	}
 	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("nothing has moved since %s, for longer than %s: %s",

@@ -27,7 +27,7 @@ func (f *facts) removalRate() (limit int, bounded bool) {
 
 // shareOf is what the scale strategy allows of so many members.
 func (f *facts) shareOf(members int) (limit int, bounded bool) {
-	strategy := f.Set.Spec.ScaleStrategy
+	strategy := f.world.Set.Spec.ScaleStrategy
 	if f.ordered || strategy == nil || strategy.MaxUnavailable == nil {
 		return 0, false
 	}
@@ -88,8 +88,8 @@ func (f *facts) terminating() (ending int, late []*corev1.Pod) {
 		if !isTerminating(m.pod) {
 			continue
 		}
-		ending += one(f.Now.Before(f.awaitedUntil(m.pod)))
-		if !f.Now.Before(suspicious(m.pod)) {
+		ending += one(f.world.Now.Before(f.awaitedUntil(m.pod)))
+		if !f.world.Now.Before(suspicious(m.pod)) {
 			late = append(late, m.pod)
 		}
 	}
@@ -108,7 +108,7 @@ func (f *facts) turnText(m member, late []*corev1.Pod) string {
 	if len(late) == 0 {
 		return text
 	}
-	if until := f.awaitedUntil(late[0]); f.Now.Before(until) {
+	if until := f.awaitedUntil(late[0]); f.world.Now.Before(until) {
 		text = fmt.Sprintf("pod %s is removed when pod %s is gone, or at %s", m.pod.Name, late[0].Name, words.Clock(until))
 	}
 	return text + ": " + lateEnd(late[0])
@@ -124,7 +124,7 @@ func (f *facts) countStarting() {
 		if m.pod == nil || !f.unavailable(m) {
 			continue
 		}
-		if left := m.pod.CreationTimestamp.Add(f.progressDeadline()).Sub(f.Now); left > 0 {
+		if left := m.pod.CreationTimestamp.Add(f.progressDeadline()).Sub(f.world.Now); left > 0 {
 			f.starting++
 			f.startingFor = soonest(f.startingFor, left)
 		}
@@ -135,7 +135,7 @@ func (f *facts) countStarting() {
 // on their way out; zero if none waits.
 func (f *facts) nextRate() time.Duration {
 	switch {
-	case f.frozen() || f.Set.DeletionTimestamp != nil:
+	case f.frozen() || f.world.Set.DeletionTimestamp != nil:
 		return 0
 	case f.existing() >= f.roster.Len():
 		return f.nextRemoval()
@@ -158,14 +158,14 @@ func (f *facts) nextRemoval() (next time.Duration) {
 		case !f.ordered || !broken || isTerminating(m.pod):
 			continue
 		}
-		next = soonest(next, max(at.Sub(f.Now), 0))
+		next = soonest(next, max(at.Sub(f.world.Now), 0))
 	}
 	return next
 }
 
 // progressDeadline is for how long the set may take for a step.
 func (f *facts) progressDeadline() time.Duration {
-	if seconds := f.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
+	if seconds := f.world.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
 		return v1.Seconds(*seconds)
 	}
 	return v1.DefaultProgressDeadlineSeconds * time.Second

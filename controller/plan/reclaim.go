@@ -43,18 +43,18 @@ func (f *facts) reclaimDelay() (time.Duration, bool) {
 // ordinal first, and those that are marked to be and are not to be any more.
 func (f *facts) findLeftovers() {
 	_, reclaims := f.reclaimDelay()
-	if !reclaims && !slices.ContainsFunc(f.Claims, isRetired) {
+	if !reclaims && !slices.ContainsFunc(f.world.Claims, isRetired) {
 		return
 	}
-	for _, claim := range f.Claims {
-		template, ordinal, ours := identity.ParseClaimName(claim.Name, f.Set.Name, f.Set.Spec.VolumeClaimTemplates)
+	for _, claim := range f.world.Claims {
+		template, ordinal, ours := identity.ParseClaimName(claim.Name, f.world.Set.Name, f.world.Set.Spec.VolumeClaimTemplates)
 		switch left := (leftover{claim, ordinal, retirementOf(claim)}); {
 		case !ours, claim.DeletionTimestamp != nil:
-		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.Set.Name, ordinal)) != nil: // whoever controls it
+		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.world.Set.Name, ordinal)) != nil: // whoever controls it
 			if isRetired(claim) {
 				f.returned = append(f.returned, left)
 			}
-		case f.Rivals[template] == "" && f.isReclaimable(left):
+		case f.world.Rivals[template] == "" && f.isReclaimable(left):
 			f.leftovers = append(f.leftovers, left)
 		}
 	}
@@ -69,7 +69,7 @@ func (f *facts) findLeftovers() {
 // mounted it last, and nobody else controls it.
 func (f *facts) isReclaimable(left leftover) bool {
 	m := member{ordinal: left.ordinal}
-	return left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.Set) &&
+	return left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.world.Set) &&
 		!f.ofFormerOwner(left.claim, m) && !f.hasOtherController(left.claim, m)
 }
 
@@ -82,7 +82,8 @@ func isRetired(claim *corev1.PersistentVolumeClaim) bool {
 // it is to be deleted some time after the member is removed.
 func (f *facts) lacksMark(claim *corev1.PersistentVolumeClaim, m member) bool {
 	_, reclaims := f.reclaimDelay()
-	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil && claim.Annotations[v1.OwnerAnnotation] != identity.OwnerMark(f.Set) &&
+	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil &&
+		claim.Annotations[v1.OwnerAnnotation] != identity.OwnerMark(f.world.Set) &&
 		mountsClaim(m.pod, claim.Name) && !f.ofFormerOwner(claim, m) && !f.hasOtherController(claim, m)
 }
 
@@ -107,10 +108,10 @@ func reclaim(f *facts, d *draft) verdict {
 		switch {
 		case left.retired.since.IsZero():
 			// Up to the next second: rather a claim stays for longer than the set says.
-			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			f.markLeftover(d, left, action.ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
-		case f.Now.Before(due):
-			d.again(due.Sub(f.Now))
+		case f.world.Now.Before(due):
+			d.again(due.Sub(f.world.Now))
 		case left.retired.proven && deleted < mostReclaimed && !f.changesOwners(left.claim):
 			deleted++
 			d.aside = append(d.aside,

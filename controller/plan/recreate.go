@@ -13,7 +13,7 @@ import (
 // removeOld removes every pod of an old revision at the same time, in an ordered set
 // too, and lets nothing be created until the last one is gone.
 func removeOld(f *facts, d *draft) verdict {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return proceed
 	}
 	if f.isStopped() && f.rollout.begins {
@@ -49,7 +49,7 @@ func removeOld(f *facts, d *draft) verdict {
 // strategy lets it be. Members have several revisions with Recreate if an update was aborted that cannot
 // be rolled back: then some return to the current revision, and others have nothing to return to.
 func (f *facts) besideRecreated(at *revision) *corev1.Pod {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType || !f.isStopped() {
+	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType || !f.isStopped() {
 		return nil
 	}
 	for m := range f.all() {
@@ -71,10 +71,10 @@ func recreating(f *facts, d *draft) *conditions.Condition {
 	if d.progressing != nil {
 		return d.progressing
 	}
-	if f.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
+	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return nil
 	}
-	before := conditions.Find(&f.Set.Status, v1.StatefulSetProgressing)
+	before := conditions.Find(&f.world.Set.Status, v1.StatefulSetProgressing)
 	if before == nil || before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
 		return nil
 	}

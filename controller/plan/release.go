@@ -122,7 +122,7 @@ func (f *facts) inReleaseOrder() iter.Seq[member] {
 // that an update could mend.
 func (f *facts) isBrokenForLong(m member) bool {
 	patience, asked := f.patience()
-	return asked && m.pod != nil && isBroken(m.pod) && !f.Now.Before(brokenSince(m.pod).Add(patience))
+	return asked && m.pod != nil && isBroken(m.pod) && !f.world.Now.Before(brokenSince(m.pod).Add(patience))
 }
 
 // nextBrokenForLong is how long it takes until a member that the step has not reached is broken
@@ -134,7 +134,7 @@ func (f *facts) nextBrokenForLong() (left time.Duration) {
 	}
 	for _, m := range f.members {
 		if m.pod != nil && isBroken(m.pod) && !f.rollout.released[m.ordinal] {
-			left = soonest(left, max(brokenSince(m.pod).Add(patience).Sub(f.Now), 0))
+			left = soonest(left, max(brokenSince(m.pod).Add(patience).Sub(f.world.Now), 0))
 		}
 	}
 	return left

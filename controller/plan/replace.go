@@ -29,7 +29,7 @@ func replaceBrokenAsked(f *facts, d *draft) verdict {
 // than maxUnavailable members are unavailable, whatever the update strategy. Members that an
 // update replaces go first, and those that come last wait for the others.
 func replaceAsked(f *facts, d *draft) verdict {
-	if len(f.Set.Status.Replacements) == 0 || d.repairing {
+	if len(f.world.Set.Status.Replacements) == 0 || d.repairing {
 		return proceed
 	}
 	barrier, kept := d.barrier(f), false
@@ -71,7 +71,8 @@ func removeAsked(f *facts, d *draft, m member) bool {
 // asked reports whether somebody has asked for the pod that a member has to be replaced. The
 // request names a pod, not a member, so that it is fulfilled once.
 func (f *facts) asked(m member) bool {
-	return m.pod != nil && slices.ContainsFunc(f.Set.Status.Replacements, func(request v1.MemberReplacement) bool { return isFor(request, m) })
+	return m.pod != nil &&
+		slices.ContainsFunc(f.world.Set.Status.Replacements, func(request v1.MemberReplacement) bool { return isFor(request, m) })
 }
 
 // isFor reports whether a request is for the pod that a member has.
@@ -81,16 +82,16 @@ func isFor(request v1.MemberReplacement, m member) bool {
 
 // replacing reports whether a wanted member is to be replaced because somebody has asked for it.
 func (f *facts) replacing() bool {
-	return len(f.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
+	return len(f.world.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
 }
 
 // replacementsOf are the requests whose pods are still there. As long as it cannot be said
 // which pods are the set's, they are all of them.
 func replacementsOf(f *facts) (left []v1.MemberReplacement) {
 	if f.badSelector != nil {
-		return f.Set.Status.Replacements
+		return f.world.Set.Status.Replacements
 	}
-	for _, request := range f.Set.Status.Replacements {
+	for _, request := range f.world.Set.Status.Replacements {
 		for m := range f.all() {
 			if isFor(request, m) {
 				left = append(left, request)

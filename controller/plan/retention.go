@@ -225,14 +225,14 @@ func retireObjects(f *facts, d *draft) verdict {
 			d.again(time.Second) // the status tells of it then
 		case r.since.IsZero():
 			// Up to the next second: rather an object stays for longer than the set says.
-			since := f.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
+			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			if since.Before(r.removed) { // our clock is behind
 				since = r.removed.UTC()
 			}
 			d.forObject(action.MarkObject{
 				Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectRetired, Retired: since})
-		case f.Now.Before(r.due):
-			d.again(r.due.Sub(f.Now))
+		case f.world.Now.Before(r.due):
+			d.again(r.due.Sub(f.world.Now))
 		case r.proven && deleted < mostReclaimed:
 			deleted++
 			d.aside = append(d.aside, action.Chain{action.DeleteObject{

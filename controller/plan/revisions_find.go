@@ -19,20 +19,20 @@ import (
 // members have until an update reaches them.
 func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	var own []*appsv1.ControllerRevision
-	for _, r := range f.Revisions {
+	for _, r := range f.world.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
-		if (controller == nil || controller.UID == f.Set.UID) && selector.Matches(labels.Set(r.Labels)) {
+		if (controller == nil || controller.UID == f.world.Set.UID) && selector.Matches(labels.Set(r.Labels)) {
 			own = append(own, r)
 		}
 	}
 	f.history = sortRevisions(own)
-	if f.Set.Status.CollisionCount != nil {
-		f.collisions = *f.Set.Status.CollisionCount
+	if f.world.Set.Status.CollisionCount != nil {
+		f.collisions = *f.world.Set.Status.CollisionCount
 	}
-	f.update = f.recorded(identity.RevisionData(identity.SourceOf(f.Set)), reads)
+	f.update = f.recorded(identity.RevisionData(identity.SourceOf(f.world.Set)), reads)
 	f.current = f.update
 	for _, r := range f.history {
-		if r.Name == f.Set.Status.CurrentRevision && r.Name != f.update.name {
+		if r.Name == f.world.Set.Status.CurrentRevision && r.Name != f.update.name {
 			f.current = &revision{name: r.Name, data: r.Data.Raw, at: versionOf(r)}
 		}
 	}
@@ -53,7 +53,7 @@ func (f *facts) recorded(data []byte, reads *reader) *revision {
 		if !equal && (!inUse && i < len(f.history)-1 || reads.digest(r) != sha256.Sum256(data)) {
 			continue
 		}
-		if score := 1 + 4*one(inUse) + 2*one(r.Name == f.Set.Status.UpdateRevision) + one(equal); score > best {
+		if score := 1 + 4*one(inUse) + 2*one(r.Name == f.world.Set.Status.UpdateRevision) + one(equal); score > best {
 			found, best = &revision{name: r.Name, data: data}, score
 		}
 	}
@@ -75,9 +75,9 @@ func one(yes bool) int {
 // data. A record of another one is a collision of hashes.
 func (f *facts) freeName(data []byte) string {
 	for {
-		name := identity.RevisionName(f.Set.Name, revisionHash(data, f.collisions))
-		taken := slices.IndexFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
-		if taken < 0 || bytes.Equal(f.Revisions[taken].Data.Raw, data) {
+		name := identity.RevisionName(f.world.Set.Name, revisionHash(data, f.collisions))
+		taken := slices.IndexFunc(f.world.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+		if taken < 0 || bytes.Equal(f.world.Revisions[taken].Data.Raw, data) {
 			return name
 		}
 		f.collisions++

@@ -31,7 +31,7 @@ func recordTemplate(f *facts, d *draft) verdict {
 	}
 
 	index := f.history.index(f.update.name)
-	known := slices.ContainsFunc(f.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
+	known := slices.ContainsFunc(f.world.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == f.update.name })
 	switch {
 	case index == len(f.history)-1 && index >= 0:
 	case index >= 0:
@@ -46,21 +46,21 @@ func recordTemplate(f *facts, d *draft) verdict {
 // that the name would have had without collisions, as apps/v1 has it.
 func (f *facts) newRevision() *appsv1.ControllerRevision {
 	var before int32
-	if f.Set.Status.CollisionCount != nil {
-		before = *f.Set.Status.CollisionCount
+	if f.world.Set.Status.CollisionCount != nil {
+		before = *f.world.Set.Status.CollisionCount
 	}
 	r := &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            f.update.name,
-			Namespace:       f.Set.Namespace,
+			Namespace:       f.world.Set.Namespace,
 			Labels:          map[string]string{},
-			Annotations:     maps.Clone(f.Set.Annotations),
-			OwnerReferences: []metav1.OwnerReference{identity.Owner(f.Set)},
+			Annotations:     maps.Clone(f.world.Set.Annotations),
+			OwnerReferences: []metav1.OwnerReference{identity.Owner(f.world.Set)},
 		},
 		Data:     runtime.RawExtension{Raw: f.update.data},
 		Revision: f.history.next(),
 	}
-	maps.Copy(r.Labels, f.Set.Spec.Template.Labels)
+	maps.Copy(r.Labels, f.world.Set.Spec.Template.Labels)
 	r.Labels[hashLabel] = revisionHash(f.update.data, before)
 	return r
 }

@@ -13,14 +13,14 @@ import (
 // until no more than the limit are left.
 func truncateHistory(f *facts, d *draft) verdict {
 	limit := len(f.history)
-	if f.Set.Spec.RevisionHistoryLimit != nil {
-		limit = int(*f.Set.Spec.RevisionHistoryLimit)
+	if f.world.Set.Spec.RevisionHistoryLimit != nil {
+		limit = int(*f.world.Set.Spec.RevisionHistoryLimit)
 	}
 	if limit < 0 || len(f.history) <= limit {
 		return proceed
 	}
 	live := map[string]bool{f.current.name: true, f.update.name: true}
-	for _, pod := range f.Pods {
+	for _, pod := range f.world.Pods {
 		live[revisionOf(pod)] = true
 	}
 	var dead []*appsv1.ControllerRevision

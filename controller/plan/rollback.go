@@ -52,7 +52,7 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 			}
 		}
 	}
-	if p.culprit != nil && p.clock != nil && !f.Now.Before(f.failsAt(p)) {
+	if p.culprit != nil && p.clock != nil && !f.world.Now.Before(f.failsAt(p)) {
 		return &reason{
 			v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
 				p.culprit.pod.Name, words.Clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
@@ -69,5 +69,5 @@ func (f *facts) failRollout(next *v1.RolloutStatus) {
 		return
 	}
 	next.Rollback = true
-	next.Failure = &v1.RolloutFailure{Reason: why.word, Message: why.message, Time: metav1.NewTime(f.Now.Truncate(time.Second))}
+	next.Failure = &v1.RolloutFailure{Reason: why.word, Message: why.message, Time: metav1.NewTime(f.world.Now.Truncate(time.Second))}
 }

@@ -88,7 +88,7 @@ func (t *turns) refuse(f *facts, d *draft, m member) {
 
 // rolls reports whether the set's members are updated one after the other, and nothing rests.
 func (f *facts) rolls() bool {
-	return f.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
+	return f.world.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
 }
 
 // isFailing reports whether the update has failed, so that it takes no more members that serve.
@@ -162,7 +162,7 @@ func (f *facts) removalOf(m member) action.DeletePod {
 // maxUnavailable is how many members may be unavailable during an update, at
 // least one: a share that rounds down to none would never get anywhere.
 func (f *facts) maxUnavailable() int {
-	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	rolling := f.world.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.MaxUnavailable == nil {
 		return 1
 	}

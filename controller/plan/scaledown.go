@@ -51,7 +51,7 @@ func condemn(f *facts, d *draft, m member) {
 // whyCondemned says more about a member that is not wanted, if it is not simply one of too
 // many.
 func (f *facts) whyCondemned(m member) string {
-	ordinals := f.Set.Spec.Ordinals
+	ordinals := f.world.Set.Spec.Ordinals
 	if ordinals == nil || !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) }) {
 		return ""
 	}
@@ -89,7 +89,7 @@ func (f *facts) hopelessAt(m member) (at time.Time, broken bool) {
 // for too long, or it waits for a claim or a resize, which surplus members do not get any more, or for
 // a restart that does not come.
 func (f *facts) isHopeless(m member) bool {
-	if at, broken := f.hopelessAt(m); broken && !f.Now.Before(at) {
+	if at, broken := f.hopelessAt(m); broken && !f.world.Now.Before(at) {
 		return true
 	}
 	if overdue, _ := f.isOverdue(m.pod); overdue || isRestarting(m.pod) && noteOf(m.pod).awaitsHost(m.pod) {
@@ -98,7 +98,7 @@ func (f *facts) isHopeless(m member) bool {
 	if m.pod.Status.Phase != corev1.PodPending {
 		return isFinished(m.pod)
 	}
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		if f.claimOf(m, i) == nil {
 			return true
 		}

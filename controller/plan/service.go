@@ -14,11 +14,11 @@ import (
 // that were adopted may have no DNS name at all, which nobody has to keep a service for.
 func tellService(f *facts, d *draft) verdict {
 	for _, m := range f.members {
-		if m.pod == nil || isTerminating(m.pod) || m.pod.Spec.Subdomain == "" || m.pod.Spec.Subdomain == f.Set.Spec.ServiceName {
+		if m.pod == nil || isTerminating(m.pod) || m.pod.Spec.Subdomain == "" || m.pod.Spec.Subdomain == f.world.Set.Spec.ServiceName {
 			continue
 		}
 		old, next := words.Foreign(m.pod.Spec.Subdomain), "have none then"
-		if name := f.Set.Spec.ServiceName; name != "" {
+		if name := f.world.Set.Spec.ServiceName; name != "" {
 			next = "get those of Service " + words.Foreign(name) + " then"
 		}
 		d.warn(v1.ReasonOtherServiceName, "members have the DNS names of Service %s until they are recreated, and %s; keep Service %s until then",

@@ -25,13 +25,13 @@ func (f *facts) hasShape(m member) bool {
 // than the set has now, and that the set asks to have changed. Of a pod that was made
 // before the set asked for it, that is told from what it mounts.
 func (f *facts) hasOtherClaims(m member) bool {
-	if f.Set.Spec.VolumeClaimUpdate == nil || !f.hasShape(m) {
+	if f.world.Set.Spec.VolumeClaimUpdate == nil || !f.hasShape(m) {
 		return false
 	}
 	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
 		return made != f.claimTemplates
 	}
-	return !identity.MountsClaims(f.Set, m.ordinal, m.pod) || f.mountsRemoved(m)
+	return !identity.MountsClaims(f.world.Set, m.ordinal, m.pod) || f.mountsRemoved(m)
 }
 
 // mountsRemoved reports whether a pod mounts a claim that is of the kind that a template
@@ -39,8 +39,8 @@ func (f *facts) hasOtherClaims(m member) bool {
 func (f *facts) mountsRemoved(m member) bool {
 	return slices.ContainsFunc(m.pod.Spec.Volumes, func(volume corev1.Volume) bool {
 		claim := volume.PersistentVolumeClaim
-		return claim != nil && claim.ClaimName == identity.ClaimName(volume.Name, f.Set.Name, m.ordinal) &&
-			!hasClaimTemplate(f.Set, volume.Name) && !hasVolume(&f.Set.Spec.Template.Spec, volume.Name)
+		return claim != nil && claim.ClaimName == identity.ClaimName(volume.Name, f.world.Set.Name, m.ordinal) &&
+			!hasClaimTemplate(f.world.Set, volume.Name) && !hasVolume(&f.world.Set.Spec.Template.Spec, volume.Name)
 	})
 }
 
@@ -57,13 +57,13 @@ func hasVolume(spec *corev1.PodSpec, name string) bool {
 // empty if there is no such thing. Only where claim templates may be removed does an
 // earlier revision come to that.
 func (f *facts) lackingVolume(template *corev1.PodTemplateSpec) string {
-	if f.Set.Spec.VolumeClaimUpdate == nil {
+	if f.world.Set.Spec.VolumeClaimUpdate == nil {
 		return ""
 	}
 	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
 		for i := range containers {
 			for _, name := range mountedBy(&containers[i]) {
-				if !hasClaimTemplate(f.Set, name) && !hasVolume(&template.Spec, name) {
+				if !hasClaimTemplate(f.world.Set, name) && !hasVolume(&template.Spec, name) {
 					return name
 				}
 			}

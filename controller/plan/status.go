@@ -31,7 +31,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Co
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
 	says = conditionsOf(f, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
-	status.Conditions = says.Put(f.Set.Status.Conditions, f.Now)
+	status.Conditions = says.Put(f.world.Set.Status.Conditions, f.world.Now)
 	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
 	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
 	next = soonest(next, soonest(f.nextOverdue(), soonest(f.nextDrain(), d.nextRight())))
@@ -42,7 +42,7 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Co
 // pods that are about to be removed for an update no longer count as current.
 func counted(f *facts, d *draft) v1.StatefulSetStatus {
 	status := v1.StatefulSetStatus{
-		ObservedGeneration: f.Set.Generation,
+		ObservedGeneration: f.world.Set.Generation,
 		CollisionCount:     new(f.collisions),
 		CurrentRevision:    f.current.name,
 		UpdateRevision:     f.update.name,
@@ -53,11 +53,11 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 		ObjectTemplates:    f.supporting.statuses(),
 		UserActions:        userActions(f),
 	}
-	if ordinals := f.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
+	if ordinals := f.world.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()
 	}
 	if f.frozen() {
-		status.CollisionCount = f.Set.Status.CollisionCount
+		status.CollisionCount = f.world.Set.Status.CollisionCount
 	}
 	for m := range f.all() {
 		if m.pod != nil {
@@ -95,7 +95,7 @@ func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	if f.rollout != nil && !f.mayComplete(status) {
 		return false
 	}
-	if f.history.index(f.update.name) < 0 && f.Set.DeletionTimestamp == nil {
+	if f.history.index(f.update.name) < 0 && f.world.Set.DeletionTimestamp == nil {
 		return false // a current revision without a record would be forgotten
 	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })

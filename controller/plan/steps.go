@@ -106,7 +106,7 @@ func (f *facts) bake(p *progress) {
 	if p.ailing != nil || len(p.updated) < p.quota || len(p.updated) == 0 {
 		return
 	}
-	since := metav1.NewTime(f.Now.Truncate(time.Second))
+	since := metav1.NewTime(f.world.Now.Truncate(time.Second))
 	if stored := f.rollout.stored.BakeStartTime; stored != nil && f.sameStep(p) {
 		since = *stored
 	}
@@ -116,7 +116,7 @@ func (f *facts) bake(p *progress) {
 		}
 	}
 	p.baking = &since
-	p.baked = !f.Now.Before(f.bakedAt(p))
+	p.baked = !f.world.Now.Before(f.bakedAt(p))
 }
 
 func (f *facts) bakedAt(p *progress) time.Time {
@@ -185,13 +185,13 @@ func (f *facts) nextStepLook() time.Duration {
 	next := f.nextBrokenForLong()
 	switch {
 	case p.baking != nil && !p.baked && p.inSteps:
-		next = soonest(next, f.bakedAt(p).Sub(f.Now))
+		next = soonest(next, f.bakedAt(p).Sub(f.world.Now))
 	case p.clock == nil, p.failure != nil:
 	case p.culprit != nil:
-		next = soonest(next, f.failsAt(p).Sub(f.Now))
+		next = soonest(next, f.failsAt(p).Sub(f.world.Now))
 	default:
 		if at, ok := f.steadyAt(p); ok {
-			next = soonest(next, at.Sub(f.Now))
+			next = soonest(next, at.Sub(f.world.Now))
 		}
 	}
 	return next

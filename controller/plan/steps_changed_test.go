@@ -54,7 +54,7 @@ func TestStepsAreKnownByTheirContent(t *testing.T) {
 			since := metav1.NewTime(time.Unix(1, 0))
 			record := v1.RolloutStatus{Step: c.step, PromotedStep: c.promoted, BakeStartTime: &since, Passed: []v1.OrdinalRange{{First: 1}},
 				StepHashes: identity.StepHashes(h.stepsOf(c.before))}
-			(&facts{World: World{Set: set}}).matchSteps(&record)
+			(&facts{world: World{Set: set}}).matchSteps(&record)
 			if record.Step != c.wantStep || record.PromotedStep != c.wantPromo {
 				t.Errorf("got step %d, promoted to %d; want step %d, promoted to %d", record.Step, record.PromotedStep, c.wantStep, c.wantPromo)
 			}
@@ -89,7 +89,7 @@ func TestWhenARecordedUpdateMayComplete(t *testing.T) {
 			set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: &c.replicas}}
 			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: c.rolling}
 			f := &facts{
-				World: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, at: progress{inSteps: c.inSteps}}}
+				world: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, at: progress{inSteps: c.inSteps}}}
 			if got := f.mayComplete(&v1.StatefulSetStatus{AvailableReplicas: c.available}); got != c.want {
 				t.Errorf("got %t, want %t", got, c.want)
 			}

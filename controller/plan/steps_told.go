@@ -31,7 +31,7 @@ func tellRollout(f *facts, d *draft) verdict {
 	case f.isAborted() && len(r.superseded) > 0:
 		message := fmt.Sprintf(
 			"the update to %s was aborted and cannot be rolled back, because %s; give the set another template, or go on with it: %s", f.update.name,
-			f.neverCompleted(), decision.GoOn(f.Set))
+			f.neverCompleted(), decision.GoOn(f.world.Set))
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
 		d.blocked(v1.ReasonRolloutFailed, "%s", message)
 	case r.at.failure != nil:

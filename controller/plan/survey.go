@@ -21,7 +21,7 @@ import (
 // facts is what is so: a world, and what follows from it before anything is decided.
 // Nothing in it changes after the survey.
 type facts struct {
-	World
+	world World
 	// ordered is true for a set whose members wait for each other.
 	ordered bool
 	// held is true for a set for which nothing is done.
@@ -103,7 +103,7 @@ type facts struct {
 // survey finds out what is so in a world.
 func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
-	f := &facts{World: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
+	f := &facts{world: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
 		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesWithin(world.Evaluation, world.Set),
 		claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {

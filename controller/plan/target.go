@@ -35,7 +35,7 @@ func (f *facts) target(m member) (*revision, method) {
 func (f *facts) planned(m member) (*revision, method) {
 	goal := f.goal(m)
 	switch {
-	case m.pod == nil, f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, f.rests():
+	case m.pod == nil, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, f.rests():
 		return goal, keep
 	case revisionOf(m.pod) == goal.name && !f.misshapen(m):
 		return goal, keep
@@ -77,7 +77,7 @@ func (f *facts) goal(m member) *revision {
 // its updates, no member is left alone so: their ordinals do not say which it has reached.
 // Of an update that is paused, goes by steps, or was stopped, the status says whom it has reached.
 func (f *facts) reached(m member) bool {
-	strategy := f.Set.Spec.UpdateStrategy
+	strategy := f.world.Set.Spec.UpdateStrategy
 	rolls := strategy.Type == v1.RollingUpdateStatefulSetStrategyType
 	switch {
 	case f.isStopped(), rolls && f.goesByRecord():
@@ -110,7 +110,7 @@ func (f *facts) isStopped() bool {
 // partition, and its pod would be recreated at the revision before.
 func (f *facts) isAbovePartition(m member) bool {
 	first := 0
-	if ordinals := f.Set.Spec.Ordinals; ordinals != nil {
+	if ordinals := f.world.Set.Spec.Ordinals; ordinals != nil {
 		first = int(ordinals.Start)
 	}
 	return max(m.ordinal-first, 0) >= f.partition()
@@ -118,7 +118,7 @@ func (f *facts) isAbovePartition(m member) bool {
 
 // partition is the number of ordinals, from the first, that an update leaves alone.
 func (f *facts) partition() int {
-	rolling := f.Set.Spec.UpdateStrategy.RollingUpdate
+	rolling := f.world.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.Partition == nil {
 		return 0
 	}

@@ -24,7 +24,7 @@ func suspicious(pod *corev1.Pod) time.Time { return pod.DeletionTimestamp.Add(no
 // waitForEnd notes that the set waits for a terminating pod to be gone, in the words of
 // the caller, and when that takes too long, what keeps it.
 func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
-	if f.Now.Before(suspicious(pod)) {
+	if f.world.Now.Before(suspicious(pod)) {
 		d.wait("pod %s is terminating%s", pod.Name, usual)
 		return
 	}
@@ -34,7 +34,7 @@ func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
 // lateText names the first pod that should be gone and is still there, empty if there is none.
 func (f *facts) lateText() string {
 	for m := range f.all() {
-		if m.pod != nil && isTerminating(m.pod) && !f.Now.Before(suspicious(m.pod)) {
+		if m.pod != nil && isTerminating(m.pod) && !f.world.Now.Before(suspicious(m.pod)) {
 			return ": " + lateEnd(m.pod)
 		}
 	}
@@ -66,7 +66,7 @@ func (f *facts) nextSuspicion() time.Duration {
 		if m.pod == nil || !isTerminating(m.pod) {
 			continue
 		}
-		if left := suspicious(m.pod).Sub(f.Now); left > 0 {
+		if left := suspicious(m.pod).Sub(f.world.Now); left > 0 {
 			next = soonest(next, left)
 		}
 	}

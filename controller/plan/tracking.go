@@ -36,7 +36,7 @@ func (f *facts) findRollout() {
 		return
 	}
 	r := &rollout{released: map[int]bool{}, superseded: map[int]bool{}}
-	before := f.Set.Status.Rollout
+	before := f.world.Set.Status.Rollout
 	if before != nil && before.Revision == f.update.name {
 		r.stored = *before
 		f.matchSteps(&r.stored)
@@ -55,7 +55,7 @@ func (f *facts) isTracked() bool {
 	if f.current.name == f.update.name {
 		return false
 	}
-	stored := f.Set.Status.Rollout
+	stored := f.world.Set.Status.Rollout
 	ended := stored != nil && stored.Revision == f.update.name && (stored.Aborted || stored.Rollback)
 	return ended || f.paused() || len(f.steps()) > 0 || f.failsBack()
 }

@@ -58,8 +58,8 @@ func waitForStranded(f *facts, d *draft) {
 func replaceUnready(f *facts, d *draft, m member) verdict {
 	if f.isStranded(m) {
 		due := f.strandedUntil(m)
-		d.again(max(due.Sub(f.Now), 0))
-		if !f.Now.Before(due) {
+		d.again(max(due.Sub(f.world.Now), 0))
+		if !f.world.Now.Before(due) {
 			if removal := removeUnready(f, d, m); len(removal) > 0 {
 				d.each(removal...)
 				return pause
@@ -86,7 +86,7 @@ func removeUnready(f *facts, d *draft, m member) []action.Action {
 // isReplacedBelowPartition reports whether a Parallel set replaces a member that its update
 // leaves alone otherwise.
 func (f *facts) isReplacedBelowPartition(m member) bool {
-	return !f.ordered && !f.isAbovePartition(m) && f.replacesUnready() && f.isStranded(m) && !f.Now.Before(f.strandedUntil(m))
+	return !f.ordered && !f.isAbovePartition(m) && f.replacesUnready() && f.isStranded(m) && !f.world.Now.Before(f.strandedUntil(m))
 }
 
 // tellReplaced says which pod is being replaced, why, and at which revision.
@@ -120,7 +120,7 @@ func (f *facts) standingOf(m member) string {
 // at the current revision may still come back, and is not taken to an update that has already
 // broken another.
 func (f *facts) isStranded(m member) bool {
-	if f.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) ||
+	if f.world.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) ||
 		f.goesOnInPlace(m) {
 		return false
 	}
@@ -182,7 +182,7 @@ func (f *facts) lacksClaim(m member) bool {
 	if m.pod.Status.Phase != corev1.PodPending {
 		return false
 	}
-	for i := range f.Set.Spec.VolumeClaimTemplates {
+	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		if claim := f.claimOf(m, i); claim == nil || claim.DeletionTimestamp != nil {
 			return true
 		}
@@ -196,7 +196,7 @@ func (f *facts) lacksClaim(m member) bool {
 func (f *facts) strandedNow() (chosen member, found bool) {
 	superseded := func(m member) bool { r := revisionOf(m.pod); return r != f.current.name && r != f.update.name }
 	for _, m := range f.stranded {
-		due := !f.Now.Before(f.strandedUntil(m))
+		due := !f.world.Now.Before(f.strandedUntil(m))
 		if due && (!found || superseded(m) && !superseded(chosen)) {
 			chosen, found = m, true
 		}
@@ -208,7 +208,7 @@ func (f *facts) strandedNow() (chosen member, found bool) {
 // there is none.
 func (f *facts) nextStranded() (next member, left time.Duration) {
 	for _, m := range f.stranded {
-		if soon := f.strandedUntil(m).Sub(f.Now); soon > 0 && (left == 0 || soon < left) {
+		if soon := f.strandedUntil(m).Sub(f.world.Now); soon > 0 && (left == 0 || soon < left) {
 			next, left = m, soon
 		}
 	}
@@ -218,7 +218,7 @@ func (f *facts) nextStranded() (next member, left time.Duration) {
 // findUnblocking finds the member that is being replaced, if the status says that one is
 // and that still holds.
 func (f *facts) findUnblocking() {
-	rollout := f.Set.Status.Rollout
+	rollout := f.world.Set.Status.Rollout
 	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.rests() || !f.ordered || !f.replacesUnready() {
 		return
 	}
@@ -244,7 +244,7 @@ func (f *facts) isUnblocked(m member) bool {
 // endsTooLate reports whether the pod of a member is still there so long after it should
 // have been gone that others need not wait for it: its node may be dead.
 func (f *facts) endsTooLate(m member) bool {
-	return isTerminating(m.pod) && !f.Now.Before(f.lastCall(m))
+	return isTerminating(m.pod) && !f.world.Now.Before(f.lastCall(m))
 }
 
 func (f *facts) lastCall(m member) time.Time {
@@ -262,9 +262,9 @@ func (f *facts) nextUnblocking() time.Duration {
 		_, left := f.nextStranded()
 		return left
 	case f.unblocking.pod != nil && isTerminating(f.unblocking.pod):
-		return max(f.lastCall(*f.unblocking).Sub(f.Now), 0)
+		return max(f.lastCall(*f.unblocking).Sub(f.world.Now), 0)
 	case f.isStranded(*f.unblocking):
-		return max(f.strandedUntil(*f.unblocking).Sub(f.Now), 0)
+		return max(f.strandedUntil(*f.unblocking).Sub(f.world.Now), 0)
 	default:
 		return 0
 	}
@@ -280,7 +280,7 @@ func (f *facts) unblocks(m member) bool {
 // now.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
 	if f.frozen() {
-		return f.Set.Status.Rollout
+		return f.world.Set.Status.Rollout
 	}
 	unblocking := d.unblock
 	if f.unblocking != nil {

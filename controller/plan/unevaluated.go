@@ -14,7 +14,7 @@ import (
 // rendered that the plan depends on: what could not be rendered in time may be as it should be. What is
 // created has been rendered whole. The next sync tries again.
 func (f *facts) evaluationEnded(d *draft) (ended bool) {
-	if !f.Evaluation.Ended() {
+	if !f.world.Evaluation.Ended() {
 		return false
 	}
 	d.blocked(v1.ReasonRenderFailed,

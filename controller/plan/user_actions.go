@@ -15,10 +15,10 @@ import (
 // event about a request is emitted when the mark has been written, and so once, whichever controller
 // leads. The update revision is added to a restart if the set has not changed since the restart.
 func userActions(f *facts) []v1.UserAction {
-	actions := observed(f.Set.Status.UserActions)
+	actions := observed(f.world.Set.Status.UserActions)
 	for i := range actions {
 		a := &actions[i]
-		if a.Action == v1.RestartUserAction && a.Revision == "" && a.Generation == f.Set.Generation && !f.frozen() {
+		if a.Action == v1.RestartUserAction && a.Revision == "" && a.Generation == f.world.Set.Generation && !f.frozen() {
 			a.Revision = f.update.name
 		}
 	}
@@ -36,7 +36,7 @@ func observed(actions []v1.UserAction) []v1.UserAction {
 
 // whoAborted names the user who aborted the update, as far as the status says.
 func (f *facts) whoAborted() string {
-	if a := f.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
+	if a := f.world.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
 		return words.ForeignText(identity.UserText(a.User))
 	}
 	return "somebody"

@@ -30,7 +30,7 @@ func NotNext(world World, most int) (due []Due) {
 	}
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
-	if f.badSelector != nil || f.update == nil || f.Set.DeletionTimestamp != nil {
+	if f.badSelector != nil || f.update == nil || f.world.Set.DeletionTimestamp != nil {
 		return nil
 	}
 	d, barrier := decide(f, reads), f.barrier()
@@ -92,7 +92,7 @@ func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string
 	switch {
 	case f.frozen():
 		return v1.PlanWhyNotHeld, "the set is on hold, or waits for its revisions"
-	case f.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
+	case f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return v1.PlanWhyNotOnDelete, "the update strategy is OnDelete: delete the pod to have it recreated"
 	case f.paused():
 		return v1.PlanWhyNotPaused, "the update is paused"
