@@ -93,7 +93,8 @@ func (j *judged) bakes(number int) {
 	case int(now.Step) != number:
 	case !all && now.BakeStartTime != nil:
 		j.broke("bake", "step %d bakes since %v without its members", number, now.BakeStartTime)
-	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) || now.BakeStartTime.After(latest(j.Now, since))):
+	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) ||
+		now.BakeStartTime.After(latest(j.Now, since))):
 		j.broke("bake", "step %d bakes since %v, and its members serve since %v", number, now.BakeStartTime, since)
 	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) &&
 		!now.BakeStartTime.Equal(record.BakeStartTime):

@@ -58,6 +58,11 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 			o.judge(j, after, asked, was, now)
 		}
 	}
+	o.remember(after)
+}
+
+// remember keeps what pods that are ready are asked, and forgets updates that are over.
+func (o *gates) remember(after *Scene) {
 	for _, pod := range after.Pods {
 		if _, underWay := pod.Annotations[v1.InPlaceAnnotation]; !underWay {
 			delete(o.agreedTo, pod.UID)
@@ -75,8 +80,8 @@ func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
 	return set.Spec.Disruption.Gates
 }
 
-// judge judges what the controller has done to a pod that is asked.
-func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) { //nolint:gocyclo // each condition is one reason to say nothing
+// judge judges what the controller has done to a pod that is asked. Each condition is one reason to say nothing.
+func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) { //nolint:gocyclo // see above
 	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
 	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
 	if !gone && !restarted || hasEnded(was) {

@@ -44,6 +44,7 @@ func (a SetObjectOwners) Compare(b SetObjectOwners) int {
 	return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.At.Name, b.At.Name))
 }
 
+// Apply gives an object the owners, and notes the digest.
 func (a SetObjectOwners) Apply(object metav1.Object) {
 	object.SetOwnerReferences(a.Owners)
 	object.SetAnnotations(Merged(object.GetAnnotations(), map[string]string{v1.ObjectInputsAnnotation: a.Digest}))

@@ -159,6 +159,7 @@ func (a ResizePod) Apply(pod *corev1.Pod) {
 	pod.Generation++
 }
 
+// Apply takes the note of the update off a pod.
 func (a EndInPlace) Apply(pod *corev1.Pod) {
 	pod.Annotations = patched(pod.Annotations, map[string]*string{v1.InPlaceAnnotation: nil})
 }
