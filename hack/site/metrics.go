@@ -23,7 +23,7 @@ type metric struct{ name, kind, help, labels string }
 // metricsPage lists what the code makes with component-base's metrics. Those of Kubernetes' own libraries come on top.
 func metricsPage(root string) (string, error) {
 	var all []metric
-	for _, part := range []string{"apiserver", "controller", "registry", "window", "cmd"} {
+	for _, part := range []string{"apiserver", "controller", "registry", "store", "window", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(root, part), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err
