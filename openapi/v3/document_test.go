@@ -26,7 +26,8 @@ type unasked struct{ apiserver.Planner }
 
 func TestTheDocumentIsWhatTheServerServes(t *testing.T) {
 	server := servertest.Start(t, func(c *apiserver.Config) { c.Planner = unasked{} })
-	served, err := server.Clients.Discovery().RESTClient().Get().AbsPath(endpoint).SetHeader("Accept", "application/json").Do(t.Context()).Raw()
+	request := server.Clients.Discovery().RESTClient().Get().AbsPath(endpoint).SetHeader("Accept", "application/json")
+	served, err := request.Do(t.Context()).Raw()
 	if err != nil {
 		t.Fatalf("getting %s: %v", endpoint, err)
 	}
