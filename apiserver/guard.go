@@ -22,8 +22,8 @@ import (
 // starts it. The func that it returns sets the last mark; it is called when
 // nothing is written any more, and before the storage is closed. When the server
 // must be started again, fail is told.
-func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostcluster.Host, fail context.CancelCauseFunc) (func() error,
-	error) {
+func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostcluster.Host,
+	fail context.CancelCauseFunc) (func() error, error) {
 	etcd, err := o.Storage.Client()
 	if err != nil {
 		return nil, err

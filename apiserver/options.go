@@ -69,8 +69,8 @@ func NewOptions() (*Options, error) {
 		compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate); err != nil {
 		return nil, fmt.Errorf("registering the feature gates: %w", err)
 	}
-	if err := registry.Register(version.Component, basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, ""),
-		nil); err != nil {
+	effective := basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, "")
+	if err := registry.Register(version.Component, effective, nil); err != nil {
 		return nil, fmt.Errorf("registering our version: %w", err)
 	}
 	serving := options.NewSecureServingOptions()

@@ -123,8 +123,8 @@ func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
 }
 
 // tried evaluates the set in a process of its own, and reports whether the set is set aside after that.
-func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation, left []int) (stopped bool,
-	err error) {
+func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation,
+	left []int) (stopped bool, err error) {
 	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while it evaluated it",
 		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
 	err = e.term.try(ctx, e.set, trialRequest{Older: e.older, Members: left})

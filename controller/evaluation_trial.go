@@ -94,8 +94,8 @@ func ServeTrial(ctx context.Context, in io.Reader) error {
 		return nil
 	}
 	templates, wrong := identity.OverridesOf(request.Set).Objects()
-	if at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == request.Template }); wrong == nil &&
-		at >= 0 {
+	at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == request.Template })
+	if wrong == nil && at >= 0 {
 		objects.Gives(templates[at], &unstructured.Unstructured{Object: request.Object})
 	}
 	return nil

@@ -60,8 +60,8 @@ func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(na
 			}
 			return clientOf(object.GetNamespace()).Create(ctx, typed, metav1.CreateOptions{})
 		},
-		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte, subresources ...string) (metav1.Object,
-			error) {
+		patch: func(ctx context.Context, namespace, name string, of types.PatchType, patch []byte,
+			subresources ...string) (metav1.Object, error) {
 			return clientOf(namespace).Patch(ctx, name, of, patch, metav1.PatchOptions{}, subresources...)
 		},
 		remove: func(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {

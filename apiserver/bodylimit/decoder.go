@@ -19,8 +19,8 @@ type fewDecoder struct {
 	runtime.Decoder
 }
 
-func (d fewDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
-	error) {
+func (d fewDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
+	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	// A value takes a byte at least, so ordinary bodies need not be counted once more.
 	if len(data) > MostValues && data[0] == '{' {
 		if n := valuesInJSON(data); n > MostValues {

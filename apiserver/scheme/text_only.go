@@ -38,8 +38,8 @@ type textDecoder struct {
 	runtime.Decoder
 }
 
-func (d textDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
-	error) {
+func (d textDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
+	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	obj, kind, err := d.Decoder.Decode(data, defaults, into)
 	if err != nil {
 		return obj, kind, err

@@ -6,7 +6,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -89,19 +88,11 @@ func tellInfeasible(d *draft, s claimState, held []string) {
 	}
 	back := ""
 	if s.spends && len(held) > 0 {
-		back = "; the claims of " + fewOf(held) + " wait for it, and so does the update of these pods while they serve"
+		back = "; the claims of " + words.Few(held) + " wait for it, and so does the update of these pods while they serve"
 	}
 	d.blocked(v1.ReasonClaimGrowthRefused,
 		"claim %s cannot become as its template describes: %s%s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
 		s.claim.Name, s.infeasible, back, s.claim.Namespace, s.claim.Name, s.undo())
-}
-
-// fewOf lists the first of several names.
-func fewOf(names []string) string {
-	if len(names) <= words.FewNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:words.FewNames], ", "), len(names)-words.FewNames)
 }
 
 // growing says how far the first claim has come that is not yet as it is to be; empty if all

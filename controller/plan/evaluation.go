@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -51,18 +50,10 @@ func setAside(world World) Plan {
 	return p
 }
 
-// fewFields is how many fields a message lists.
-const fewFields = 3
-
 // stoppedMessage says which expressions are not evaluated any more, why, and what to do.
 func stoppedMessage(set *v1.StatefulSet) string {
 	mark := set.Status.Evaluation
-	fields := mark.Fields[:min(len(mark.Fields), fewFields)]
-	named := strings.Join(fields, ", ")
-	if more := len(mark.Fields) - len(fields); more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
 	return fmt.Sprintf("the controller does not evaluate %s any more (inputs %s): %d of its processes ended while they did; "+
 		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate %s -n %s",
-		words.ForeignText(named), words.Foreign(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
+		words.ForeignText(words.Few(mark.Fields)), words.Foreign(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
 }

@@ -14,7 +14,6 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
-	"statefulset.dev/identity/conditions"
 )
 
 // TestWritesOfASetWithGeneratedSecrets counts that what claims and pods say takes no write of its own.
@@ -69,7 +68,7 @@ func TestSecretsThatAreGoneAreToBeLookedFor(t *testing.T) {
 	if want := []identity.ObjectKey{{Kind: "Secret", Name: "web-sst"}}; !slices.Equal(p.Lost, want) {
 		t.Errorf("the plan has %v looked for, want %v", p.Lost, want)
 	}
-	if reason := conditions.Find(&p.Status, v1.StatefulSetStalled); reason == nil || reason.Reason != v1.ReasonGeneratedSecretMissing {
+	if reason := p.Status.Condition(v1.StatefulSetStalled); reason.Reason != v1.ReasonGeneratedSecretMissing {
 		t.Errorf("the set says %v, want GeneratedSecretMissing", p.Status.Conditions)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/words"
-	"statefulset.dev/identity/conditions"
 )
 
 // lastProgress is when something has last moved: the time is that of the look that
@@ -21,8 +20,8 @@ import (
 // there was none.
 func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.Time {
 	before := f.world.Set.Status
-	ready := conditions.Find(&before, v1.StatefulSetReady)
-	begins := open != nil && (ready == nil || ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
+	ready := before.Condition(v1.StatefulSetReady)
+	begins := open != nil && (ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
 	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
 		sameBeside(&before, status) &&
 		stepOf(&before) == stepOf(status) &&

@@ -74,8 +74,8 @@ func recreating(f *facts, d *draft) *conditions.Condition {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return nil
 	}
-	before := conditions.Find(&f.world.Set.Status, v1.StatefulSetProgressing)
-	if before == nil || before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
+	before := f.world.Set.Status.Condition(v1.StatefulSetProgressing)
+	if before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
 		return nil
 	}
 	return recreation(before.Status, before.Reason, before.Message)

@@ -45,8 +45,8 @@ func (o *supportingObjects) describesFor(key identity.ObjectKey, ordinal int) bo
 
 // retiringWithTemplate is an object of a removed template as one that is deleted at some time, and false
 // if something may use it, or come back to it. A date of before the removal does not count.
-func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object *Object, removed v1.ObjectTemplateStatus) (r retiredObject,
-	retires bool) {
+func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object *Object,
+	removed v1.ObjectTemplateStatus) (r retiredObject, retires bool) {
 	delay, deletes := removed.Retention.DeletesScaled()
 	if !deletes || !o.isOwn(object) || o.keptFor(object, removed) != "" {
 		return r, false

@@ -30,8 +30,8 @@ func callPath(s *source) (row, error) {
 	for f := range down {
 		reached[where[f]] = true
 	}
-	return row{"files on call paths from term.sync to the write / that term.sync leads to", fmt.Sprintf("%d / %d", len(files), len(reached))},
-		nil
+	figures := fmt.Sprintf("%d / %d", len(files), len(reached))
+	return row{"files on call paths from term.sync to the write / that term.sync leads to", figures}, nil
 }
 
 // callGraph is who names whom, by whom each is named, and the file of each.

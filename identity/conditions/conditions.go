@@ -58,13 +58,3 @@ func (c Conditions) Put(before []v1.StatefulSetCondition, now time.Time) []v1.St
 	}
 	return after
 }
-
-// Find is the condition of a type that a status has, nil if it has none.
-func Find(status *v1.StatefulSetStatus, kind v1.StatefulSetConditionType) *v1.StatefulSetCondition {
-	for i := range status.Conditions {
-		if status.Conditions[i].Type == kind {
-			return &status.Conditions[i]
-		}
-	}
-	return nil
-}

@@ -21,8 +21,8 @@ type codec struct {
 
 // Decode returns a stand-in for a value that cannot be read, or an error, as the
 // envelope demands. Values without an envelope are those of updates.
-func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
-	error) {
+func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind,
+	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	sent, ok := openEnvelope(data)
 	if !ok {
 		obj, kind, err := c.Codec.Decode(data, defaults, into)
@@ -43,8 +43,8 @@ func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 	return set, new(v1.GroupVersionKind()), err
 }
 
-func (c codec) open(sent envelope, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
-	error) {
+func (c codec) open(sent envelope, defaults *schema.GroupVersionKind,
+	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	if sent.fault != "" {
 		return nil, nil, errors.New(sent.fault)
 	}

@@ -24,8 +24,8 @@ import (
 const mostProtected = 5
 
 // Delete ends a set, unless it is protected.
-func (r *REST) Delete(ctx context.Context, name string, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool,
-	error) {
+func (r *REST) Delete(ctx context.Context, name string, admit rest.ValidateObjectFunc,
+	options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	return r.Store.Delete(ctx, name, unlessProtected(admit), options)
 }
 

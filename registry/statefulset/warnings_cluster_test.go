@@ -84,8 +84,8 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			if got := unknownToCluster(t.Context(), set, test.old, &aCluster{service: test.service, unknown: test.unknown}); !slices.Equal(got,
-				want) {
+			got := unknownToCluster(t.Context(), set, test.old, &aCluster{service: test.service, unknown: test.unknown})
+			if !slices.Equal(got, want) {
 				t.Errorf("got\n%q\nwant\n%q", got, want)
 			}
 		})

@@ -6,8 +6,10 @@ package guard
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,32 +40,53 @@ func isExtension(of reflect.StructField, path string) bool {
 	return err == nil && n >= firstNumber && path != "spec.progressDeadlineSeconds" && path != "status.lastProgressTime"
 }
 
+// extension is a field of a set for which isExtension is true.
+type extension struct {
+	path  string
+	index []int
+}
+
+// extensions are those of the spec and the status. They are read off the types, which do not change, once.
+//
+//nolint:gochecknoglobals // a table
+var extensions = sync.OnceValue(func() []extension {
+	set := reflect.TypeFor[v1.StatefulSet]()
+	spec, _ := set.FieldByName("Spec")
+	status, _ := set.FieldByName("Status")
+	return append(extensionsIn(spec.Type, "spec", spec.Index), extensionsIn(status.Type, "status", status.Index)...)
+})
+
+// extensionsIn looks at the fields of one part of a set, and at those of the structs below it.
+func extensionsIn(part reflect.Type, path string, index []int) (all []extension) {
+	for i := range part.NumField() {
+		of := part.Field(i)
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		at, to := path+"."+name, append(slices.Clone(index), i)
+		if isExtension(of, at) {
+			all = append(all, extension{at, to})
+			continue
+		}
+		below := of.Type
+		if below.Kind() == reflect.Pointer {
+			below = below.Elem()
+		}
+		if below.Kind() == reflect.Struct && below.PkgPath() == part.PkgPath() {
+			all = append(all, extensionsIn(below, at, to)...)
+		}
+	}
+	return all
+}
+
 // usedExtensions are the paths of the extensions that an object uses.
-func usedExtensions(obj runtime.Object) []string {
+func usedExtensions(obj runtime.Object) (used []string) {
 	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
 		return nil
 	}
-	return append(extensionsIn(reflect.ValueOf(set.Spec), "spec"), extensionsIn(reflect.ValueOf(set.Status), "status")...)
-}
-
-// extensionsIn looks at the fields of one part of a set, and at those of the structs below it.
-func extensionsIn(part reflect.Value, path string) (used []string) {
-	of := part.Type()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		value, at := part.Field(i), path+"."+name
-		if isExtension(of.Field(i), at) {
-			if !value.IsZero() && (value.Kind() != reflect.Slice || value.Len() > 0) {
-				used = append(used, at)
-			}
-			continue
-		}
-		if value.Kind() == reflect.Pointer {
-			value = value.Elem()
-		}
-		if value.Kind() == reflect.Struct && value.Type().PkgPath() == of.PkgPath() {
-			used = append(used, extensionsIn(value, at)...)
+	for _, field := range extensions() {
+		value, err := reflect.ValueOf(set).Elem().FieldByIndexErr(field.index)
+		if err == nil && !value.IsZero() && (value.Kind() != reflect.Slice || value.Len() > 0) {
+			used = append(used, field.path)
 		}
 	}
 	return used

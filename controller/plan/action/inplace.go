@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -73,7 +72,7 @@ func (a UpdateInPlace) resized() (parts []string) {
 	if len(a.Resized) == 0 {
 		return nil
 	}
-	return []string{"resources of " + few(a.Resized)}
+	return []string{"resources of " + words.Few(a.Resized)}
 }
 
 // restarted says which containers get another image.
@@ -86,16 +85,8 @@ func (a UpdateInPlace) restarted() (parts []string) {
 	case 1:
 		return []string{"image of " + names[0]}
 	default:
-		return []string{"images of " + few(names)}
+		return []string{"images of " + words.Few(names)}
 	}
-}
-
-// few are the first of some names, and how many more there are.
-func few(names []string) string {
-	if more := len(names) - words.FewNames; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:words.FewNames], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
 
 // relabelled says whether more than the revision is changed of the metadata.
@@ -117,7 +108,7 @@ func (a UpdateInPlace) relabelled() (parts []string) {
 }
 
 func (a ResizePod) String() string {
-	return fmt.Sprintf("resize pod %s in place (%s)%s", a.Pod.Name, few(a.containers()), ifBudgetsAllow(a.AsBudgetsAllow))
+	return fmt.Sprintf("resize pod %s in place (%s)%s", a.Pod.Name, words.Few(a.containers()), ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
 // containers are those that are resized, by name.

@@ -5,7 +5,6 @@ package action
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -61,12 +60,5 @@ func (DeleteClaim) action() {}
 
 // Apply makes a claim what the action tells it to be.
 func (a MarkClaim) Apply(claim *corev1.PersistentVolumeClaim) {
-	claim.Annotations = maps.Clone(claim.Annotations)
-	for key, value := range a.Annotations {
-		if value == nil {
-			delete(claim.Annotations, key)
-			continue
-		}
-		claim.Annotations = Merged(claim.Annotations, map[string]string{key: *value})
-	}
+	claim.Annotations = patched(claim.Annotations, a.Annotations)
 }

@@ -5,6 +5,7 @@
 package words
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -65,6 +66,14 @@ func isHidden(r rune) bool { return !unicode.IsGraphic(r) }
 
 // FewNames is how many names a message lists.
 const FewNames = 3
+
+// Few lists the first of some names, and says how many more there are.
+func Few(names []string) string {
+	if more := len(names) - FewNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:FewNames], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Clock is how a message gives a time.
 func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -27,8 +27,8 @@ func (s *Server) List(resource schema.GroupVersionResource, namespace string) []
 }
 
 // listAt is a list as of a version of the past, zero for now.
-func (s *Server) listAt(resource schema.GroupVersionResource, namespace string, selector labels.Selector, at int64) (runtime.Object,
-	error) {
+func (s *Server) listAt(resource schema.GroupVersionResource, namespace string, selector labels.Selector,
+	at int64) (runtime.Object, error) {
 	list := s.kinds[resource].newList()
 	objects := sorted(s.asOf(resource, at), namespace, selector)
 	items := make([]runtime.Object, 0, len(objects))

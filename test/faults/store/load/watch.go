@@ -61,8 +61,8 @@ func (c *Client) newest(ctx context.Context, filter watches.Filter) (int64, erro
 
 // watchOnce makes one watch request. It reports whether the revision is too old for
 // the server.
-func (c *Client) watchOnce(ctx context.Context, random *rand.Rand, filter watches.Filter, from int64) (request watches.Request,
-	expired bool) {
+func (c *Client) watchOnce(ctx context.Context, random *rand.Rand, filter watches.Filter,
+	from int64) (request watches.Request, expired bool) {
 	request.From = from
 	seconds := int64(shortestWatch + random.IntN(longestWatch-shortestWatch+1))
 	// A server that is gone without a word is noticed after this time.
