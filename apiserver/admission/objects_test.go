@@ -97,13 +97,13 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 			user: "ann", set: describing(`{"apiVersion":"v1","kind":"Secret","Kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-x"}}`),
 			err: at + `user "ann" may not create "secrets" in namespace "shop"`, code: 403},
 
-		"nobody about a set without objects": {user: "eve", set: describing(), nothing: true},
-		"nobody about what was there":        {user: "eve", set: describing(maps, secrets), old: describing(maps, secrets), nothing: true},
-		"nobody about another order of fields": {user: "eve",
+		"no review for a set without objects": {user: "eve", set: describing(), nothing: true},
+		"no review for what was there":        {user: "eve", set: describing(maps, secrets), old: describing(maps, secrets), nothing: true},
+		"no review for another order of fields": {user: "eve",
 			set: describing(`{"metadata":{"name":"$(IDENTITY)-x"}, "kind":"ConfigMap","apiVersion":"v1"}`), old: describing(maps), nothing: true},
-		"nobody about objects that are taken out": {user: "eve", set: describing(maps), old: describing(maps, secrets), nothing: true},
-		"nobody about a status":                   {user: "eve", set: describing(maps), subresource: "status", nothing: true},
-		"who adds one, about that one":            {user: "ann", set: describing(secrets, maps), old: describing(secrets), asked: full},
+		"no review for objects that are removed": {user: "eve", set: describing(maps), old: describing(maps, secrets), nothing: true},
+		"no review for a status":                 {user: "eve", set: describing(maps), subresource: "status", nothing: true},
+		"a review for the one that is added":     {user: "ann", set: describing(secrets, maps), old: describing(secrets), asked: full},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := &fakeHost{silent: test.silent,

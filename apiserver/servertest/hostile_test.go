@@ -170,8 +170,8 @@ func invalidRequests(t *testing.T) map[string]hostile {
 		"a path of 100 KiB":              get("/"+strings.Repeat("x", 100<<10), 404, ""),
 		"a header of 2 MiB": {
 			method: "GET", path: setsPath, contentType: strings.Repeat("x", 2*mebibyte), body: text(""), code: 431},
-		"a method nobody knows": {method: "BREW", path: setsPath, body: text(""), code: 405},
-		"an upgrade":            {method: "GET", path: setsPath + "/web/exec", body: text(""), code: 404},
+		"an unknown method": {method: "BREW", path: setsPath, body: text(""), code: 405},
+		"an upgrade":        {method: "GET", path: setsPath + "/web/exec", body: text(""), code: 404},
 	}
 }
 

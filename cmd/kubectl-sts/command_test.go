@@ -127,7 +127,7 @@ func TestCommandLine(t *testing.T) {
 		"an unknown command is named": {[]string{"kubectl-sts", "rolout"}, 1, "^$", `unknown command "rolout" for "kubectl sts"`},
 		"an unknown flag is named": {[]string{"kubectl-sts", "rollout", "status", "--revison=1"}, 1, "^$",
 			`unknown flag: --revison\nSee 'kubectl sts rollout status --help' for usage.`},
-		"a cluster out of reach is said once": {[]string{"kubectl-sts", "get", "sts"}, 1, "^$",
+		"a cluster that does not answer is reported once": {[]string{"kubectl-sts", "get", "sts"}, 1, "^$",
 			`^The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port\?\n$`},
 		"the names of commands are completed": {[]string{"kubectl_complete-sts", "roll"}, 0, "^rollout\t", "ShellCompDirectiveNoFileComp"},
 		"the subcommands of a command are completed": {

@@ -59,9 +59,9 @@ func TestRolloutStatus(t *testing.T) {
 			set:  of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is rolled back: it has failed"),
 			want: "is rolled back: it has failed\n"},
 		"an update that was taken back ends the waiting, with steps and without": {
-			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "somebody has aborted it"), done: true,
-			wantErr: "somebody has aborted it"},
-		"what was told of the template before does not count": {
+			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "a user has aborted it"), done: true,
+			wantErr: "a user has aborted it"},
+		"the status of the template before does not count": {
 			set:  changed(of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolledBack, "x"), func(set *v1.StatefulSet) { set.Generation = 3 }),
 			want: "Waiting for statefulset spec update to be observed...\n"},
 		"steps that are all done": {

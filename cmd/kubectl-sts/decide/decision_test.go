@@ -50,7 +50,7 @@ func TestDeciding(t *testing.T) {
 		"one of which nothing is known has none": {
 			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-a", Step: 1},
 			err: `the update of statefulset "web" is at no step that could be promoted`},
-		"a refusal is told": {
+		"a refusal is reported": {
 			decision: decision{action: v1.AbortRollout}, refusal: errors.New("too late"), sent: "Abort 0 of web-b for uid", err: "too late"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (e *examiner) backups(ctx context.Context) []finding {
 	return []finding{e.judgeBackups(about, told.Data)}
 }
 
-// backupRights are what the server needs to tell of copies. A create cannot be limited to a name.
+// backupRights are what the server needs to report copies. A create cannot be limited to a name.
 func (e *examiner) backupRights() []right {
 	return []right{
 		{resource: "configmaps", verbs: []string{"create"}, namespace: e.system},
@@ -51,7 +51,7 @@ func (e *examiner) backupRights() []right {
 	}
 }
 
-// noBackups says why nothing is told of copies: nobody has asked for any, or the server may not tell.
+// noBackups says why no copies are reported: none are configured, or the server has no right to report them.
 func (e *examiner) noBackups(ctx context.Context) finding {
 	const (
 		about     = "backups"
@@ -60,10 +60,13 @@ func (e *examiner) noBackups(ctx context.Context) finding {
 	missing, err := e.missingRights(ctx, e.backupRights())
 	switch {
 	case err != nil:
-		return isDoubtful(about, "no backups configured, or the server may not tell of them, which cannot be asked: "+err.Error(), configure)
+		return isDoubtful(about, "no backups configured, or the server has no right to report them, which could not be checked: "+err.Error(),
+			configure)
 	case len(missing) > 0:
 		return isDoubtful(about,
-			fmt.Sprintf("no backups are told of, and none could be: service account %s/statefulset-apiserver may not %s of that name", e.system,
+			fmt.Sprintf(
+				"no backups are reported, and the server has no right to report any: service account %s/statefulset-apiserver may not %s of that name",
+				e.system,
 				strings.Join(missing, ", ")),
 			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store gives the right", configure)
 	}

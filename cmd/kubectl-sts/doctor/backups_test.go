@@ -117,7 +117,7 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 		},
 		"no right to create": {
 			may:   func(a authorizationv1.ResourceAttributes) bool { return a.Verb != "create" },
-			says:  "none could be: service account statefulset-system/statefulset-apiserver may not create configmaps",
+			says:  "the server has no right to report any: service account statefulset-system/statefulset-apiserver may not create configmaps",
 			never: "no backups configured",
 		},
 		"no right to change": {
@@ -126,7 +126,7 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 			never: "no backups configured",
 		},
 		"one may not ask": {failed: errors.New("forbidden"),
-			says: "no backups configured, or the server may not tell of them, which cannot be asked: forbidden", never: "none could be"},
+			says: "no backups configured, or the server has no right to report them, which could not be checked: forbidden", never: "to report any"},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -52,7 +52,7 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	switch {
 	case set.Status.ObservedGeneration < set.Generation:
 		return isDoubtful(about, "the controller has not seen its present spec yet",
-			"kubectl sts doctor  # look again, and at the controller above"), false
+			"kubectl sts doctor  # run it again, and see what it reports about the controller"), false
 	case stalled.Status == corev1.ConditionTrue:
 		return isBroken(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
 	case open.Status == corev1.ConditionTrue:

@@ -143,7 +143,7 @@ func TestDeployersAreRecognized(t *testing.T) {
 		meta metav1.ObjectMeta
 		want string
 	}{
-		"nobody":        {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
+		"no deployer":   {metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}, ""},
 		"kubectl apply": {metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}, ""},
 		"Argo CD by annotation": {
 			metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/tracking-id": "shop:apps/StatefulSet:a/web"}}, "Argo CD"},
