@@ -85,16 +85,20 @@ func (j *judged) mayGoOn(number int) {
 }
 
 // bakes: the time of the bake begins when all members of the step serve, and again when one
-// did not. The clock of the cluster, which says since when they serve, may be ahead.
+// did not. The clock of the cluster, which says since when they serve, may be ahead, and so may the clock of the
+// controller that has recorded when the bake began: such a date is kept.
 func (j *judged) bakes(number int) {
 	now, record := j.plan.Status.Rollout, j.record()
 	since, all := j.allUpdatedServe(j.quota(number))
+	last := latest(j.Now, since)
+	if record.BakeStartTime != nil && int(record.Step) == number {
+		last = latest(last, record.BakeStartTime.Time)
+	}
 	switch {
 	case int(now.Step) != number:
 	case !all && now.BakeStartTime != nil:
 		j.broke("bake", "step %d bakes since %v without its members", number, now.BakeStartTime)
-	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) ||
-		now.BakeStartTime.After(latest(j.Now, since))):
+	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) || now.BakeStartTime.After(last)):
 		j.broke("bake", "step %d bakes since %v, and its members serve since %v", number, now.BakeStartTime, since)
 	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) &&
 		!now.BakeStartTime.Equal(record.BakeStartTime):

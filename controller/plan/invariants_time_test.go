@@ -7,11 +7,14 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// looksInTime: where nothing is to be done, time alone changes nothing before the next look is due.
+// looksInTime: where nothing is to be done, time alone changes nothing before the next look is due. A status that has
+// changed is written, and the controller syncs again at once.
 func (j *judged) looksInTime(compute func(World) Plan, world World) {
-	if len(j.plan.All()) > 0 {
+	if len(j.plan.All()) > 0 || !equality.Semantic.DeepEqual(j.plan.Status, world.Set.Status) {
 		return
 	}
 	next := cmp.Or(j.plan.RequeueAfter, 365*24*time.Hour)

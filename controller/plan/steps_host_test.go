@@ -193,14 +193,14 @@ func (s *stage) isRolledBack() bool {
 // tryAgain is what a user does about an update that was rolled back, or was to be and cannot, and
 // keeps the host from rolling back another.
 func (s *stage) tryAgain() {
-	switch s.set.Spec.UpdateStrategy.Type {
-	case v1.OnDeleteStatefulSetStrategyType: // pods go back when they are deleted
-		s.giveAnotherTemplate()
-		return
-	case v1.RollingUpdateStatefulSetStrategyType:
-	default:
-		return
+	if s.set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType {
+		s.endRollback()
 	}
+	s.giveAnotherTemplate()
+}
+
+// endRollback lets a rolling update that was rolled back go on where it cannot go back.
+func (s *stage) endRollback() {
 	if gather(s.world()).failsBack() {
 		s.happen("set", "failurePolicy=Wait")
 	}
@@ -210,7 +210,6 @@ func (s *stage) tryAgain() {
 	if s.isRolledBack() && s.accepts([]string{"promoteall"}) { // it cannot go back
 		s.happen("promoteall")
 	}
-	s.giveAnotherTemplate()
 }
 
 // giveAnotherTemplate gives a set whose update was aborted or rolled back another one.

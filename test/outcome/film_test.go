@@ -113,6 +113,14 @@ func (f *film) remove(members ...int) {
 	}
 }
 
+// own gives the pod of a member a claim that it owns.
+func (f *film) own(n int) {
+	pod := f.pods[fmt.Sprintf("web-%d", n)]
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "www-" + pod.Name,
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: pod.Name, UID: pod.UID}}}}
+	f.claims = map[string]*corev1.PersistentVolumeClaim{claim.Name: claim}
+}
+
 func scale(to int32) func(*v1.StatefulSet) {
 	return func(set *v1.StatefulSet) { set.Spec.Replicas = &to }
 }

@@ -93,6 +93,7 @@ func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition
 		switch {
 		case !isOrdered(set) && how == "" && now.claimsAre(n):
 			j.broken(o, "%s: pod %s is not ready and does not get the update", o.cause(now), name)
+		case isOrdered(set) && now.anyEnds(): // an ordered set ends its scale-in first, as in apps/v1
 		case how != "" && now.othersAvailable(n) && (how != "asked" || !o.isWithdrawn(pod)):
 			j.broken(o, "%s: pod %s stopped being ready when it was to hand over, and nothing follows", how, name)
 		}

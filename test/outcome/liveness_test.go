@@ -85,6 +85,7 @@ func TestLiveness(t *testing.T) {
 	evicts := func(set *v1.StatefulSet) {
 		set.Spec.Disruption = &v1.StatefulSetDisruption{Method: v1.EvictDisruptionMethodType}
 	}
+	recreates := func(set *v1.StatefulSet) { set.Spec.UpdateStrategy.Type = v1.RecreateStatefulSetStrategyType }
 	rests := func(scenes ...Scene) func(j *Judge) {
 		return func(j *Judge) {
 			for _, s := range scenes {
@@ -162,6 +163,10 @@ func TestLiveness(t *testing.T) {
 			rests(scene(later, setOf(parallel, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), "surplus] parallel"},
 		"a surplus pod of an ordered set waits for it": {
 			rests(scene(later, setOf(ordered, 1), podOfMember(0, true), podOfMember(1, true), podOfMember(2, true, ends))), ""},
+		"a surplus pod waits for pods that Recreate ends": {
+			rests(scene(later, setOf(parallel, 1, recreates), podOfMember(0, true, ends), podOfMember(1, true))), ""},
+		"a surplus pod stays when Recreate has ended": {
+			rests(scene(later, setOf(parallel, 1, recreates), podOfMember(0, true), podOfMember(1, true))), "surplus] alone"},
 		"a surplus pod waits for a budget": {
 			rests(scene(later, setOf(parallel, 1, evicts), podOfMember(0, true), podOfMember(1, true))), ""},
 		"a broken pod does not get the update": {
@@ -172,6 +177,9 @@ func TestLiveness(t *testing.T) {
 			rests(scene(later, setOf(ordered, 2), podOfMember(0, false, old), podOfMember(1, true))), ""},
 		"nothing follows when a pod has handed over": {rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)),
 			scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked))), "held] asked"},
+		"a pod has handed over while a surplus pod of an ordered set does not end": {
+			rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked), podOfMember(1, true, ends)),
+				scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked), podOfMember(1, true, ends))), ""},
 		"a pod breaks whose question is withdrawn":     {breaks(), ""},
 		"a pod breaks whose question is out of date":   {breaks(asked), "held] asked"},
 		"one of four pods is removed where two may be": {scaleIn(1), "pace] slow"},

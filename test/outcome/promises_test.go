@@ -113,9 +113,7 @@ func TestTurns(t *testing.T) {
 		"the highest ordinal is first": {rolling{}, updates(2), ""},
 		"the lowest ordinal is first":  {rolling{}, updates(0), "order: pod web-0"},
 		"a pod that owns a claim is not in turn": {rolling{}, func(f *film) {
-			owners := []metav1.OwnerReference{{Kind: "Pod", Name: "web-2", UID: f.pods["web-2"].UID}}
-			f.claims = map[string]*corev1.PersistentVolumeClaim{
-				"www-web-2": {ObjectMeta: metav1.ObjectMeta{Name: "www-web-2", OwnerReferences: owners}}}
+			f.own(2)
 			updates(1)(f)
 		}, ""},
 		"a member that a step has reached stays first": {rolling{Order: &v1.UpdateOrder{First: []v1.OrdinalRange{{First: 1}}}}, func(f *film) {
@@ -179,6 +177,15 @@ func TestScaleIn(t *testing.T) {
 			f.edit(parallel)
 			removes(1, 1)(f)
 		}, "order: pod web-1"},
+		"a Parallel set leaves a pod that owns a claim": {rolling{}, func(f *film) {
+			f.own(2)
+			f.edit(parallel)
+			removes(1, 1)(f)
+		}, ""},
+		"an ordered set leaves a pod that owns a claim": {rolling{}, func(f *film) {
+			f.own(2)
+			removes(1, 1)(f)
+		}, "order: pod web-1"},
 		"a Parallel set writes to the highest ordinal first": {rolling{}, func(f *film) {
 			f.edit(parallel)
 			f.edit(scale(1))
@@ -212,6 +219,12 @@ func TestBakes(t *testing.T) {
 		recreate(f, 2)
 		f.ready(2, true)
 	}
+	reachTwo := func(f *film) {
+		f.update("b")
+		f.status(func(s *v1.StatefulSetStatus) {
+			s.Rollout = &v1.RolloutStatus{Revision: "b", Released: []v1.OrdinalRange{{First: 1, Last: new(int32(2))}}}
+		})
+	}
 	checkPromises(t, "bake", map[string]promise{
 		"the next member is updated at once": {minute, func(f *film) {
 			canary(f)
@@ -234,11 +247,27 @@ func TestBakes(t *testing.T) {
 			canary(f)
 			recreate(f, 1)
 		}, "without a condition: member 1"},
-		"somebody promotes all steps": {minute, func(f *film) {
+		"a person promotes all steps": {minute, func(f *film) {
 			canary(f)
 			f.status(func(s *v1.StatefulSetStatus) { s.Rollout = &v1.RolloutStatus{Revision: "b", PromotedAll: true} })
 			recreate(f, 1)
 		}, ""},
+		"a template comes back before a sync has seen another one": {minute, func(f *film) {
+			reachTwo(f)
+			f.edit(func(set *v1.StatefulSet) { image(set, "a") })
+			f.edit(func(set *v1.StatefulSet) { image(set, "b") })
+			recreate(f, 2)
+			recreate(f, 1)
+		}, ""},
+		"a template comes back after a sync has seen another one": {minute, func(f *film) {
+			reachTwo(f)
+			f.update("a")
+			f.status(func(s *v1.StatefulSetStatus) { s.Rollout = nil })
+			f.update("b")
+			recreate(f, 2)
+			f.ready(2, true)
+			recreate(f, 1)
+		}, "too short: member 1"},
 	})
 }
 

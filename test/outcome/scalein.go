@@ -84,7 +84,8 @@ func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 }
 
 // judgeOrder compares the pods that were removed with those that stay. Recreate removes all pods of the
-// old template at once. A Parallel set removes a pod that it has changed in this sync with the next one.
+// old template at once. A Parallel set removes a pod with the next sync if it has changed the pod in this one,
+// or if the pod owned a claim.
 func (o *scaleIn) judgeOrder(from, now *Scene) {
 	if now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType {
 		return
@@ -94,7 +95,7 @@ func (o *scaleIn) judgeOrder(from, now *Scene) {
 		for _, other := range slices.Sorted(maps.Keys(now.Pods)) {
 			m, is := ordinal(now.Set, other)
 			pod := now.podOf(m)
-			if !isOrdered(now.Set) && !reflect.DeepEqual(pod, from.podOf(m)) {
+			if !isOrdered(now.Set) && (!reflect.DeepEqual(pod, from.podOf(m)) || from.ownsClaim(pod)) {
 				continue
 			}
 			if is && m > n && !isDesired(now.Set, m) && pod != nil && pod.DeletionTimestamp == nil && !marksClaims(now.Set) {

@@ -117,6 +117,16 @@ func (s *Scene) podOf(n int) *corev1.Pod {
 	return pod
 }
 
+// ownsClaim reports whether a pod owns a claim.
+func (s *Scene) ownsClaim(pod *corev1.Pod) bool {
+	for _, claim := range s.Claims {
+		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return pod != nil && ref.UID == pod.UID }) {
+			return true
+		}
+	}
+	return false
+}
+
 // isReady reports whether a pod runs and is ready.
 func isReady(pod *corev1.Pod) bool {
 	return pod != nil && pod.Status.Phase == corev1.PodRunning && is(pod, corev1.PodReady)

@@ -24,9 +24,9 @@ func (o surplus) rested(j *Judge, now *Scene) { //nolint:gocyclo // each conditi
 	if !works(set) || set.Spec.Disruption != nil || len(set.Spec.ObjectTemplates) > 0 || now.Skew != 0 || !isFree(set) {
 		return
 	}
-	ordered := isOrdered(set)
-	if ordered && (!now.allAvailable() || now.anyEnds()) {
-		return // an ordered scale-in waits for these, as in apps/v1
+	ordered, recreates := isOrdered(set), set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType
+	if ordered && (!now.allAvailable() || now.anyEnds()) || recreates && now.anyEnds() {
+		return // an ordered scale-in and Recreate wait for these, as in apps/v1
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Pods)) {
 		n, is := ordinal(set, name)

@@ -32,6 +32,8 @@ type versions struct {
 	ran map[int]string
 	// reached are the members that have had the present template since it came.
 	reached map[int]bool
+	// observed is what the set made its pods from when its status was last about its spec.
+	observed content
 }
 
 // content is what a set makes its pods from: another one is another revision.
@@ -75,9 +77,12 @@ func (v *versions) see(now *Scene, by Actor) {
 	v.seeWhole(now)
 }
 
-// seeReleased notes whom the status calls reached.
+// seeReleased notes whom the status calls reached. A template that comes back before a sync has seen another one is the same
+// update to the controller.
 func (v *versions) seeReleased(set *v1.StatefulSet) {
-	if !observed(set) {
+	if observed(set) {
+		v.observed = contentOf(set)
+	} else if !reflect.DeepEqual(v.observed, contentOf(set)) {
 		return
 	}
 	for _, n := range desired(set) {
