@@ -101,6 +101,9 @@ func (s *stage) liveOutcome(fields []string, events []event, ending int) {
 		}
 	}
 	s.happen("allow")
+	if s.unknown != nil {
+		s.happen("known")
+	}
 	s.happen("unhold")
 	if ending%3 > 0 {
 		s.happen("rest")
@@ -125,7 +128,7 @@ func (s *stage) outcomeCommandFor(e event) []string {
 	able := slices.Sorted(maps.Keys(s.pods))
 	switch e.Kind {
 	case "rest":
-		if len(s.refuse) > 0 {
+		if len(s.refuse) > 0 || s.unknown != nil {
 			return nil
 		}
 		return []string{e.Kind}

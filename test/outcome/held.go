@@ -21,15 +21,23 @@ type held struct {
 	handing map[types.UID]string
 	// outdated are the questions that pods had when the set was changed.
 	outdated map[types.UID]int64
+	// updates are the questions about an update, and which members the set asked for when the gate was asked.
+	updates map[types.UID]update
+}
+
+type update struct {
+	id      int64
+	members []int
 }
 
 func newHeld() *held {
-	return &held{handing: map[types.UID]string{}, outdated: map[types.UID]int64{}}
+	return &held{handing: map[types.UID]string{}, outdated: map[types.UID]int64{}, updates: map[types.UID]update{}}
 }
 
 func (*held) name() string { return "held" }
 
 func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
+	o.seeUpdates(after)
 	if before == nil {
 		return
 	}
@@ -93,11 +101,31 @@ func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition
 		switch {
 		case !isOrdered(set) && how == "" && now.claimsAre(n):
 			j.broken(o, "%s: pod %s is not ready and does not get the update", o.cause(now), name)
-		case isOrdered(set) && now.anyEnds(): // an ordered set ends its scale-in first, as in apps/v1
+		case isOrdered(set) && now.anyEnds() && o.followsScaleIn(set, pod):
 		case how != "" && now.othersAvailable(n) && (how != "asked" || !o.isWithdrawn(pod)):
 			j.broken(o, "%s: pod %s stopped being ready when it was to hand over, and nothing follows", how, name)
 		}
 	}
+}
+
+func (o *held) seeUpdates(now *Scene) {
+	for _, pod := range now.Pods {
+		asked, open := askedOf(pod)
+		known, is := o.updates[pod.UID]
+		switch {
+		case now.Set == nil || !open || asked.Operation != v1.UpdateDisruptionOperationType:
+			delete(o.updates, pod.UID)
+		case !is || known.id != asked.ID:
+			o.updates[pod.UID] = update{asked.ID, desired(now.Set)}
+		}
+	}
+}
+
+// followsScaleIn reports whether a pod was asked about an update while the same members were surplus. An ordered set
+// ends its scale-in first, as in apps/v1.
+func (o *held) followsScaleIn(set *v1.StatefulSet, pod *corev1.Pod) bool {
+	asked, is := o.updates[pod.UID]
+	return is && slices.Equal(asked.members, desired(set))
 }
 
 // cause says in a word what may hold an update up.

@@ -128,6 +128,14 @@ func TestLiveness(t *testing.T) {
 			j.See(Controller, scene(start.Add(after), set))
 		}
 	}
+	// handsOver has a desired pod that is asked break while a surplus pod terminates.
+	handsOver := func(policy v1.PodManagementPolicyType, about v1.DisruptionOperationType) func(j *Judge) {
+		question := func(pod *corev1.Pod) {
+			pod.Annotations = map[string]string{v1.DisruptionAnnotation: fmt.Sprintf(`{"operation":%q}`, about)}
+		}
+		return rests(scene(start, setOf(policy, 1), podOfMember(0, true, old, question), podOfMember(1, true, ends)),
+			scene(later, setOf(policy, 1), podOfMember(0, false, old, question), podOfMember(1, true, ends)))
+	}
 	// breaks has a pod break that is asked about what the set wants no more; later it is as changed.
 	breaks := func(change ...func(*corev1.Pod)) func(j *Judge) {
 		return func(j *Judge) {
@@ -177,9 +185,12 @@ func TestLiveness(t *testing.T) {
 			rests(scene(later, setOf(ordered, 2), podOfMember(0, false, old), podOfMember(1, true))), ""},
 		"nothing follows when a pod has handed over": {rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked)),
 			scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked))), "held] asked"},
-		"a pod has handed over while a surplus pod of an ordered set does not end": {
-			rests(scene(start, setOf(ordered, 1), podOfMember(0, true, old, asked), podOfMember(1, true, ends)),
-				scene(later, setOf(ordered, 1), podOfMember(0, false, old, asked), podOfMember(1, true, ends))), ""},
+		"a pod hands over for an update while a surplus pod of an ordered set does not end": {
+			handsOver(ordered, v1.UpdateDisruptionOperationType), ""},
+		"a desired pod hands over for its removal while a surplus pod does not end": {
+			handsOver(ordered, v1.ScaleDownDisruptionOperationType), "held] asked"},
+		"a pod of a Parallel set hands over for an update while a surplus pod does not end": {
+			handsOver(parallel, v1.UpdateDisruptionOperationType), "held] asked"},
 		"a pod breaks whose question is withdrawn":     {breaks(), ""},
 		"a pod breaks whose question is out of date":   {breaks(asked), "held] asked"},
 		"one of four pods is removed where two may be": {scaleIn(1), "pace] slow"},
