@@ -79,7 +79,18 @@ func (f evidence) updateDeadline() time.Duration {
 // the first time so long ago, without that more have served since.
 func (j *judged) isLate() bool {
 	fails := func(ordinal int) bool { return !j.serves(ordinal) && !j.isLeaving(ordinal) }
-	return !j.lapse.since.IsZero() && j.Now.Sub(j.lapse.since) >= j.updateDeadline() && slices.ContainsFunc(j.updatedMembers(), fails)
+	since := j.lapse.since
+	if recorded := j.record().ProgressTime; recorded != nil && j.precedesPods(recorded.Time) {
+		since = recorded.Time
+	}
+	return !since.IsZero() && j.Now.Sub(since) >= j.updateDeadline() && slices.ContainsFunc(j.updatedMembers(), fails)
+}
+
+// precedesPods reports whether a date is before the pods at the update existed: the clock of the controller that has
+// recorded it was behind the one of the cluster.
+func (j *judged) precedesPods(date time.Time) bool {
+	exists := func(ordinal int) bool { return !j.member(ordinal).CreationTimestamp.After(date) }
+	return !slices.ContainsFunc(j.updatedMembers(), exists)
 }
 
 // isRefuted reports whether a condition that the step asks for is False of a member at the
