@@ -112,6 +112,7 @@ step "go vet, cluster tests" each code_modules go vet -tags=sdk,docs,e2e,differe
 step "golangci-lint" each code_modules go tool -modfile="$ROOT/go.tools.mod" golangci-lint run ./...
 step "import rules" imports
 step "documentation" documentation
+step "English" hack/prose.sh
 step "govulncheck" vulnerabilities
 
 if ((${#failed[@]})); then
