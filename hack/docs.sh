@@ -4,7 +4,7 @@
 
 # Makes the documentation site in dist/site. Its pages are put together in site/.pages: those of this repository, with their
 # links turned to where things are on the site, and reference pages that are written from the code. BASE is the path at which
-# the site is served, / by default.
+# the site is served, / by default. VERSION is shown in the menu, and pages link to their source in REPOSITORY, a URL, if it is set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,9 @@ fi
 step commands
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
-COMMAND_PAGES=$commands go test -count=1 -run='^TestManPages$' ./cmd/statefulset-apiserver ./cmd/kubectl-sts >/dev/null
+# With the flags of make build, whose packages are used again; other flags compile Kubernetes once more.
+COMMAND_PAGES=$commands CGO_ENABLED=0 go test -trimpath -gcflags=all=-dwarf=false -ldflags='-s -w' -vet=off \
+  -count=1 -run='^TestManPages$' ./cmd/statefulset-apiserver ./cmd/kubectl-sts >/dev/null
 
 step pages
 go run ./hack/site --root . --commands "$commands" --out site/.pages
@@ -27,6 +29,7 @@ step "npm packages"
 if ! npm ls --prefix site >/dev/null 2>&1; then npm ci --prefix site --no-audit --no-fund --loglevel=error; fi
 
 step site
+export VERSION=${VERSION:-$(git describe --tags --always)} REPOSITORY=${REPOSITORY:-}
 (cd site && BASE=${BASE:-/} npx --no-install vitepress build --outDir ../dist/site)
 step terminals
 find site/.pages -name '*.md' | while read -r page; do

@@ -114,7 +114,7 @@ func writeSchema(page *strings.Builder, name string, s schema) {
 	}
 }
 
-// words say what a field is, with a link if it is a type of ours.
+// words say what a field is, with a link if it is one of our types.
 func (s schema) words() string {
 	switch {
 	case len(s.AllOf) == 1:

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -29,6 +30,23 @@ func (s site) write(name, content string) error {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
+}
+
+func (s site) writeJSON(name string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", name, err)
+	}
+	return s.write(name, string(content))
+}
+
+// sources are the files of the repository by the pages of the site that they become.
+func (s site) sources() map[string]string {
+	all := make(map[string]string, len(s.pages))
+	for source, page := range s.pages {
+		all[page] = source
+	}
+	return all
 }
 
 // copyPages copies the pages of the repository.

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -52,9 +51,8 @@ func build(root, commands, out string) error {
 	if err != nil {
 		return err
 	}
-	content, err := json.MarshalIndent(sections, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encoding the sections: %w", err)
+	if err := s.writeJSON("sections.json", sections); err != nil {
+		return err
 	}
-	return s.write("sections.json", string(content))
+	return s.writeJSON("sources.json", s.sources())
 }

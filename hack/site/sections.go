@@ -12,11 +12,13 @@ import (
 	"strings"
 )
 
+// landing is the first page of the site. It is in no chapter.
+const landing = "index.md"
+
 // section is a part of the site.
 type section struct {
-	Text      string `json:"text"`
-	Items     []item `json:"items"`
-	Collapsed bool   `json:"collapsed,omitempty"`
+	Text  string `json:"text"`
+	Items []item `json:"items"`
 }
 
 type item struct {
@@ -32,27 +34,28 @@ type chapter struct {
 
 func chapters() []chapter {
 	return []chapter{
-		{"Tutorials", []string{"index", "tutorials/first-set", "tutorials/migrate-and-back", "tutorials/broken-rollout", "tutorials/lost-disk",
-			"tutorials/lost-store"}},
-		{"Guides", []string{
+		{"Start", []string{"start", "is-it-for-you", "tutorials/first-set", "install", "tutorials/broken-rollout", "tutorials/migrate-and-back",
+			"tutorials/lost-disk", "tutorials/lost-store"}},
+		{"Concepts", []string{"concepts", "reliability", "semantics", "comparison", "glossary"}},
+		{"Tasks", []string{
 			"rollouts", "update-order", "in-place", "scaling", "claims", "identity", "supporting-objects", "generated-secrets", "overrides",
 			"disruption", "deletion", "migrate", "kubectl", "gitops", "clients", "clients/go", "clients/typescript", "clients/python",
-			"clients/java"}},
-		{"Examples", []string{"examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper",
+			"clients/java", "examples/list", "examples/addresses", "examples/priming", "examples/secrets", "examples/zookeeper",
 			"examples/galera", "examples/mongodb", "examples/cassandra", "examples/spark"}},
-		{"Operations",
-			[]string{"install", "high-availability", "upgrade", "hosts", "backup", "repair", "security", "reliability", "performance"}},
-		{"Reference", []string{"reference/api", "status", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver",
-			"reference/metrics", "semantics", "comparison", "neighbours", "architecture"}},
-		{"Project", []string{"change", "policy/versions", "policy/deprecation", "policy/releases", "policy/api", "policy/planner-rule",
-			"project/changelog", "project/release", "project/contributing", "project/security", "project/cluster"}},
+		{"Operate", []string{"production", "sizing", "high-availability", "backup", "upgrade", "hosts", "security", "neighbours",
+			"performance"}},
+		{"Troubleshoot", []string{"troubleshooting", "status", "lost-node", "repair", "without-the-server", "faq"}},
+		{"Reference", []string{"reference/api", "reference/conditions", "reference/kubectl-sts", "reference/statefulset-apiserver",
+			"reference/metrics", "policy/versions", "policy/deprecation", "project/changelog"}},
+		{"Contribute", []string{"project/contributing", "change", "architecture", "adr/index", "policy/planner-rule", "policy/api",
+			"policy/releases", "policy/performance-log", "project/release", "project/security", "project/cluster"}},
 	}
 }
 
 // names are how the sidebar calls pages whose heading says little there.
 func names() map[string]string {
 	return map[string]string{
-		"index": "Start here", "clients": "Clients and schemas", "clients/go": "Client for Go", "clients/typescript": "Client for TypeScript",
+		"start": "What and why", "clients": "Clients and schemas", "clients/go": "Client for Go", "clients/typescript": "Client for TypeScript",
 		"clients/python": "Client for Python", "clients/java": "Client for Java", "project/cluster": "The local cluster",
 		"comparison": "Comparison",
 		"semantics":  "Semantics", "migrate": "Moving sets", "hosts": "Host clusters", "backup": "Backup and restore",
@@ -63,18 +66,18 @@ func names() map[string]string {
 // places are where files of the repository are on the site, besides those of docs.
 func places() map[string]string {
 	return map[string]string{
-		"README.md": "index.md", "CHANGELOG.md": "project/changelog.md", "RELEASE.md": "project/release.md",
+		"site/landing.md": "index.md", "README.md": "start.md", "CHANGELOG.md": "project/changelog.md", "RELEASE.md": "project/release.md",
 		"CONTRIBUTING.md": "project/contributing.md", "SECURITY.md": "project/security.md", "test/cluster/README.md": "project/cluster.md",
 		"client/README.md": "clients/go.md", "sdk/typescript/README.md": "clients/typescript.md", "sdk/python/README.md": "clients/python.md",
 		"sdk/java/README.md": "clients/java.md", "docs/adr/README.md": "adr/index.md",
 	}
 }
 
-// sections are the chapters with the titles of their pages, and the decisions. A page that is in none of them would be found by
-// nobody, and is an error.
+// sections are the chapters with the titles of their pages. Every page is in one of them, except the landing page and the
+// decisions, which their index lists: a reader would find no other page.
 func (s site) sections() ([]section, error) {
 	var all []section
-	listed := map[string]bool{}
+	listed := map[string]bool{landing: true}
 	for _, c := range chapters() {
 		part := section{Text: c.text}
 		for _, page := range c.pages {
@@ -83,35 +86,20 @@ func (s site) sections() ([]section, error) {
 				return nil, err
 			}
 			listed[page+".md"] = true
-			part.Items = append(part.Items, item{cmp.Or(names()[page], title), "/" + strings.TrimPrefix(page, "index")})
+			part.Items = append(part.Items, item{cmp.Or(names()[page], title), "/" + strings.TrimSuffix(page, "index")})
 		}
 		all = append(all, part)
 	}
-	decisions := section{Text: "Decisions", Collapsed: true}
 	pages, err := s.written()
 	if err != nil {
 		return nil, err
 	}
 	for _, page := range pages {
-		if !strings.HasPrefix(page, "adr/") {
-			if !listed[page] {
-				return nil, fmt.Errorf("%s is in no chapter of hack/site/sections.go", page)
-			}
-			continue
+		if !listed[page] && !strings.HasPrefix(page, "adr/") {
+			return nil, fmt.Errorf("%s is in no chapter of hack/site/sections.go", page)
 		}
-		title, err := s.title(page)
-		if err != nil {
-			return nil, err
-		}
-		entry := item{title, "/" + strings.TrimSuffix(page, ".md")}
-		if page == "adr/index.md" {
-			entry.Link = "/adr/"
-			decisions.Items = slices.Insert(decisions.Items, 0, entry)
-			continue
-		}
-		decisions.Items = append(decisions.Items, entry)
 	}
-	return append(all, decisions), nil
+	return all, nil
 }
 
 // title is the first heading of a page.

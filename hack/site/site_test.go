@@ -6,6 +6,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,7 +27,8 @@ func TestTheSiteIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for page, wants := range map[string][]string{
-		"index.md":               {"](./rollouts.md)", "](./adr/index.md)", "](/files/artifacts/examples/web.yaml)"},
+		"index.md":               {"layout: home"},
+		"start.md":               {"](./rollouts.md)", "](./adr/index.md)", "](/files/artifacts/examples/web.yaml)"},
 		"claims.md":              {"](./update-order.md)", "](/files/artifacts/examples/claims.yaml)"},
 		"policy/planner-rule.md": {"](../architecture.md#the-life-of-a-sync)", "](/files/controller/plan/rate.go.txt)"},
 		"reference/api.md": {"## StatefulSetSpec\n", "| `scaleStrategy` | [StatefulSetScaleStrategy](#statefulsetscalestrategy) | ",
@@ -38,10 +41,11 @@ func TestTheSiteIsComplete(t *testing.T) {
 			"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
 		"reference/kubectl-sts.md":      {"## kubectl sts plan"},
 		"public/files/LICENSE.txt":      {"Apache License"},
-		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/0013-tests"`},
+		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/"`},
+		"sources.json":                  {`"adr/index.md": "docs/adr/README.md"`, `"start.md": "README.md"`},
 		"project/contributing.md":       {"](../adr/index.md)"},
 		"clients/typescript.md":         {"#"},
-		"tutorials/first-set.md":        {"](../index.md#try-it)"},
+		"tutorials/first-set.md":        {"](../start.md#try-it)"},
 		"adr/0008-never-a-false-404.md": {"# 0008"},
 	} {
 		content, err := os.ReadFile(filepath.Join(out, page))
@@ -57,6 +61,24 @@ func TestTheSiteIsComplete(t *testing.T) {
 	}
 	if plugin, err := os.ReadFile(filepath.Join(out, "reference/kubectl-sts.md")); err != nil || strings.Contains(string(plugin), "label") {
 		t.Errorf("the page of the plugin has kubectl's own commands, too (%v):\n%s", err, plugin)
+	}
+}
+
+// TestTheLandingPageLeadsToPages checks what VitePress does not: links of the front matter.
+func TestTheLandingPageLeadsToPages(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(root, "site/landing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`(?m)^ *link: /(\S+)$`).FindAllStringSubmatch(string(content), -1)
+	if len(links) == 0 {
+		t.Fatal("got no link in site/landing.md, want some")
+	}
+	for _, link := range links {
+		listed := slices.ContainsFunc(chapters(), func(c chapter) bool { return slices.Contains(c.pages, link[1]) })
+		if !listed {
+			t.Errorf("site/landing.md links to /%s, want a page that a chapter lists", link[1])
+		}
 	}
 }
 

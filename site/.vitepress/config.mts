@@ -6,14 +6,35 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
 import { terminal } from './terminal'
 
+type Token = { type: string; content: string; children: Token[] | null; attrSet(name: string, value: string): void }
+
 interface Page { text: string; link: string }
 interface Section { text: string; items: Page[]; collapsed?: boolean }
 
 // hack/site writes which pages there are, in which order.
 const sections: Section[] = JSON.parse(readFileSync(fileURLToPath(new URL('../.pages/sections.json', import.meta.url)), 'utf8'))
 
+// Pages that hack/site copies can be edited; those that it writes from the code cannot.
+const sources: Record<string, string> = JSON.parse(readFileSync(fileURLToPath(new URL('../.pages/sources.json', import.meta.url)), 'utf8'))
+const repository = process.env.REPOSITORY
+const version = process.env.VERSION ?? 'development'
+
 // The anchors of a file are the same on the site.
 const slugify = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-')
+
+// On a narrow screen the cells of a row are below each other, each with the heading of its column.
+function label(tokens: Token[]) {
+  let headings: string[] = []
+  let column = 0
+  tokens.forEach((token, i) => {
+    if (token.type === 'table_open') headings = []
+    if (token.type === 'tr_open') column = 0
+    if (token.type === 'th_open') headings.push(text(tokens[i + 1]))
+    if (token.type === 'td_open') token.attrSet('data-label', headings[column++] ?? '')
+  })
+}
+
+const text = (inline: Token) => (inline.children ?? []).map(({ content }) => content).join('')
 
 export default defineConfig({
   title: 'statefulset-apiserver',
@@ -26,14 +47,19 @@ export default defineConfig({
   cleanUrls: false,
   ignoreDeadLinks: false,
   themeConfig: {
-    nav: sections.map(({ text, items }) => ({ text, link: items[0].link })),
-    sidebar: sections,
+    nav: [...sections.map(({ text, items }) => ({ text, link: items[0].link })), { text: version, link: '/project/changelog' }],
+    sidebar: sections.map((section, i) => ({ ...section, collapsed: i > 0 })),
     outline: [2, 3],
+    ...(repository && {
+      editLink: { pattern: ({ filePath }: { filePath: string }) => `${repository}/edit/main/${sources[filePath] ?? 'hack/site'}` },
+      socialLinks: [{ icon: 'github', link: repository }],
+    }),
     search: { provider: 'local' },
   },
   markdown: {
     anchor: { slugify },
     config(md) {
+      md.core.ruler.push('labels', state => label(state.tokens))
       const fence = md.renderer.rules.fence!
       md.renderer.rules.fence = (tokens, i, options, env, self) => {
         const token = tokens[i]

@@ -49,5 +49,5 @@ export function terminal(info: string, content: string): string {
     return `<kbd>${command.join('\n')}\n</kbd>${output(out)}`
   })
   return `<div class="language-console terminal" v-pre><button type="button" title="Copy the commands" class="copy"></button>` +
-    `<span class="lang">${escaped(caption)}</span><pre><code>${body.join('')}</code></pre></div>\n`
+    `<span class="lang" title="${escaped(caption)}">${why ? '○' : '✓'}</span><pre><code>${body.join('')}</code></pre></div>\n`
 }
