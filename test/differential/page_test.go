@@ -44,27 +44,39 @@ func topics() []string {
 
 const introduction = `# Semantics: what apps/v1 does, and what we do
 
-Our StatefulSet means what the built-in one of Kubernetes 1.37 means. That is not a promise but a
-test: every line below is a scenario that is played at the same time on the built-in StatefulSet and
-on ours, in one cluster, and compared after every step: what is accepted and which fields errors
-name; the order in which members are created and removed; pods, claims and revisions down to the
-last field; the status and its course; events and warnings. *Same* means that nothing of this
-differs. Where something does, the reason stands instead. A difference without a reason fails the
-test, and so does a reason without a difference. ` + "`make test-differential`" + ` plays them.
+This page compares the StatefulSet of ` + "`apps.statefulset.dev/v1`" + ` (ours) with the built-in StatefulSet
+of Kubernetes 1.37, for users who move between the two. Our StatefulSet (set) means what the
+built-in one means, and tests check this.
+
+Each row below is a scenario. A test plays it at the same time on both kinds, in one cluster, and
+compares after every step:
+
+* which requests are accepted, and which fields the errors name
+* the order in which members are created and removed
+* pods, PersistentVolumeClaims (claims) and revisions, in every field
+* the status, and its changes over time
+* events and warnings
+
+*Same* means that none of these differs. Otherwise, the row has the reason. A difference without a
+reason fails the test, and so does a reason without a difference. ` + "`make test-differential`" + ` plays all
+scenarios.
 
 The scenarios are in [test/differential/scenarios](../test/differential/scenarios), the differences
 in [test/differential/differences.yaml](../test/differential/differences.yaml). This page is
 generated from both.
 
-The same scenarios are played a second time with sets of ours that have fields of ours, with values
-by which nothing is to change: reserved ordinals and an override far away, a gate that is not asked,
-claim templates that may change and do not, patience of a week with broken members, the order of
-apps/v1. Nothing more may differ then than these fields and what the status says of them.
+The test plays all scenarios a second time with sets that have our own fields, with values that must
+change nothing. Examples are reserved ordinals and an override that no member has, a gate that is
+not asked, claim templates that may change but do not, a patience of a week with broken members, and
+the order of apps/v1. Then only these fields and their status may differ in addition.
 
-Not compared: the words of messages and errors, the conditions that only we set (Ready, Reconciling,
-Stalled), metrics, printed columns, how many times a status is written on the way from one state of
-rest to the next, and the order in which kubelets and the garbage collector finish what they were
-told.
+The comparison leaves out:
+
+* the wording of messages and errors
+* the conditions that only we set: Ready, Reconciling and Stalled
+* metrics and printed columns
+* how many times a status is written between two stable states
+* the order in which kubelets and the garbage collector finish their work
 `
 
 func writePage(t *testing.T) string {
