@@ -27,7 +27,7 @@ func TestTheMatrixOfRetentionIsSo(t *testing.T) {
 		"the set comes again":                  {"deleteset", "look", "newset", "settle"},
 		"`kubectl sts replace --new-claims` gives its member new claims": {
 			"set claims=www volumeClaimUpdate=NewClaims", "settle", "dropclaim www-web-1", "kill web-1", "gone web-1", "settle"},
-		"`kubectl sts reclaim --objects` is told its removed member": {"set replicas=1", "settle", "dropobject ConfigMap/web-1-conf", "settle"},
+		"`kubectl sts reclaim --objects` runs for its removed member": {"set replicas=1", "settle", "dropobject ConfigMap/web-1-conf", "settle"},
 	})
 }
 
@@ -55,9 +55,9 @@ func TestTheMatrixOfClaimsIsSo(t *testing.T) {
 		"its member comes back when that is done": {
 			"set replicas=1", "settle", "gc", "wait 20s", "look", "gc", "set replicas=2", "settle"},
 		"its pod is replaced, evicted or lost": {"kill web-1", "gone web-1", "settle", "replace web-1", "settle"},
-		"`kubectl sts replace --new-claims` is told its member": {
+		"`kubectl sts replace --new-claims` runs for its member": {
 			"killclaim www-web-1", "kill web-1", "gone web-1", "dropclaim www-web-1", "settle"},
-		"`kubectl sts reclaim` is told its removed member": {"set replicas=1", "settle", "dropclaim www-web-1", "settle"},
+		"`kubectl sts reclaim` runs for its removed member": {"set replicas=1", "settle", "dropclaim www-web-1", "settle"},
 	})
 }
 
@@ -138,10 +138,10 @@ func (f fates) whatBecomes(t *testing.T, settings string, commands []string) str
 	case soon == before && late == before:
 		return "stays"
 	case soon == before && late == "":
-		return "goes when due"
+		return "is deleted when due"
 	case soon == "" && late == "":
-		return "goes"
+		return "is deleted"
 	default:
-		return "is made anew"
+		return "is recreated"
 	}
 }
