@@ -264,8 +264,8 @@ bench-earlier: build ## Measure ours beside the server of an earlier commit (EAR
 	@server=$$(hack/earlier-server.sh "$(EARLIER)") && EARLIER_SERVER="$$server" $(RUN_BENCH)
 
 .PHONY: bench-page
-bench-page: ## Write the last run of make bench into docs/performance.md
-	@go run ./test/bench/page "$(BENCH_RESULTS)" docs/performance.md
+bench-page: ## Write the last run of make bench into docs/policy/performance-log.md
+	@go run ./test/bench/page "$(BENCH_RESULTS)" docs/policy/performance-log.md
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks of single packages

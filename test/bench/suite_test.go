@@ -44,7 +44,7 @@ func TestBench(t *testing.T) {
 	}
 	fmt.Printf("\n%s\n", b.run.Page())
 	if os.Getenv("BENCH_RESULTS") != "" {
-		fmt.Println("make bench-page writes this into docs/performance.md.")
+		fmt.Println("make bench-page writes this into docs/policy/performance-log.md.")
 	}
 	if missed := b.run.Missed(namesOf(chosen)); len(missed) > 0 {
 		t.Errorf("%d targets were missed by more than the spread of the rounds:\n  %s", len(missed), strings.Join(missed, "\n  "))
