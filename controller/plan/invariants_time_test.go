@@ -14,14 +14,20 @@ import (
 // looksInTime: where nothing is to be done, time alone changes nothing before the next look is due. A status that has
 // changed is written, and the controller syncs again at once.
 func (j *judged) looksInTime(compute func(World) Plan, world World) {
-	if len(j.plan.All()) > 0 || !equality.Semantic.DeepEqual(j.plan.Status, world.Set.Status) {
+	p := j.plan
+	if !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
+		world.Set = world.Set.DeepCopy()
+		world.Set.Status = p.Status
+		p = compute(world)
+	}
+	if len(j.plan.All()) > 0 || len(p.All()) > 0 || !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
 		return
 	}
-	next := cmp.Or(j.plan.RequeueAfter, 365*24*time.Hour)
+	next := cmp.Or(p.RequeueAfter, 365*24*time.Hour)
 	world.Now = world.Now.Add(next - time.Millisecond)
-	if later := compute(world); len(later.All()) > 0 || lookOf(later) != lookOf(j.plan) {
-		j.broke("next look", "the next look is due in %s, and just before that, the plan is %v, with\n%s, and was with\n%s", j.plan.RequeueAfter,
-			later.All(), lookOf(later), lookOf(j.plan))
+	if later := compute(world); len(later.All()) > 0 || lookOf(later) != lookOf(p) {
+		j.broke("next look", "the next look is due in %s, and just before that, the plan is %v, with\n%s, and was with\n%s", p.RequeueAfter,
+			later.All(), lookOf(later), lookOf(p))
 	}
 }
 

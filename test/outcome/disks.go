@@ -109,7 +109,7 @@ func (d *disk) circumstances(now *Scene, by Actor) string {
 func (o *disks) seeRemovals(before, after *Scene, by Actor) {
 	for _, claim := range before.Claims {
 		d := o.claims[claim.UID]
-		if d == nil || after.Set == nil {
+		if d == nil || after.Set == nil || before.isDoomed(claim) {
 			continue
 		}
 		n, _ := member(after.Set, claim.Name)
@@ -216,7 +216,7 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) { //nolint:gocyclo // ea
 		case pod != nil && hasTemplate(now.Set, claimTemplate(now.Set, claim.Name)):
 			d.withSet++
 		}
-		if removes || pod == nil || pod.DeletionTimestamp != nil {
+		if removes || pod == nil || pod.DeletionTimestamp != nil || now.isDoomed(claim) {
 			continue
 		}
 		if d.stays++; d.stays >= enoughSyncs {
@@ -253,6 +253,15 @@ func isForeign(set *v1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 		_, pod := ordinal(set, ref.Name)
 		return (ref.Kind != "StatefulSet" || ref.Name != set.Name) && (ref.Kind != "Pod" || !pod)
 	})
+}
+
+// isDoomed reports whether the pods that own a claim are gone, so that the garbage collector deletes it at any moment.
+func (s *Scene) isDoomed(claim *corev1.PersistentVolumeClaim) bool {
+	exists := func(ref metav1.OwnerReference) bool {
+		pod := s.Pods[ref.Name]
+		return ref.Kind != "Pod" || pod != nil && pod.UID == ref.UID
+	}
+	return len(claim.OwnerReferences) > 0 && !slices.ContainsFunc(claim.OwnerReferences, exists)
 }
 
 func owners(claim *corev1.PersistentVolumeClaim) (names []string) {

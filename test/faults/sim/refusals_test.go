@@ -6,6 +6,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -91,13 +92,13 @@ type policy struct {
 	within  time.Duration
 	// runs counts those in which something is open at the end.
 	runs *counted
-	// open are the requests of which the last was refused, by the words of the request.
-	open map[string]bool
+	// open are the requests of which the last was refused, by the words of the request: which generation the set had then.
+	open map[string]int64
 	over time.Time
 }
 
 func newPolicy(refuses func(*call) bool, watched bool, within time.Duration, runs *counted) *policy {
-	return &policy{refuses: refuses, watched: watched, within: within, runs: runs, open: map[string]bool{}}
+	return &policy{refuses: refuses, watched: watched, within: within, runs: runs, open: map[string]int64{}}
 }
 
 func (p *policy) fault() fault {
@@ -118,16 +119,17 @@ func (p *policy) answer(w *world, c *call) bool {
 	if !p.over.IsZero() {
 		return false
 	}
-	p.open[wordsOf(c)] = true
+	p.open[wordsOf(c)] = generationOf(w)
 	w.refuse(c, apierrors.NewForbidden(schema.GroupResource{Group: c.Resource.Group, Resource: c.Resource.Resource}, c.Name,
 		errors.New("a policy denied it")))
 	return true
 }
 
-// end has the policy refuse no more, and judges some time later whether all that was refused was sent.
-// Nothing else happens meanwhile, so what was wanted still is.
+// end has the policy refuse no more, and judges some time later whether all that was refused was sent. What was
+// refused before the set changed may not be wanted any more.
 func (p *policy) end(w *world) {
 	p.over = time.Now()
+	p.forget(w)
 	if len(p.open) > 0 {
 		p.runs.add()
 		w.trace("the policy refuses no more; refused are %v", sortedKeys(p.open))
@@ -136,11 +138,26 @@ func (p *policy) end(w *world) {
 		must(w.host.Delete(model.Bindings, "", "refuses", metav1.DeleteOptions{}))
 	}
 	w.after(p.within, func() {
+		p.forget(w)
 		if len(p.open) > 0 {
 			w.judge.broke("what the host would accept is sent", "%s after the policy ended these have not been sent: %v", p.within,
 				sortedKeys(p.open))
 		}
 	})
+}
+
+// forget drops what was refused before the set changed.
+func (p *policy) forget(w *world) {
+	now := generationOf(w)
+	maps.DeleteFunc(p.open, func(_ string, generation int64) bool { return generation != now })
+}
+
+// generationOf is the generation of the set, zero if there is none.
+func generationOf(w *world) int64 {
+	if set := w.present().set; set != nil {
+		return set.Generation
+	}
+	return 0
 }
 
 // wordsOf tells requests apart. One that creates has the name in its object.
