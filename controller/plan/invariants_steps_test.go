@@ -90,8 +90,8 @@ func (j *judged) mayGoOn(number int) {
 func (j *judged) bakes(number int) {
 	now, record := j.plan.Status.Rollout, j.record()
 	since, all := j.allUpdatedServe(j.quota(number))
-	last := latest(j.Now, since)
-	if record.BakeStartTime != nil && int(record.Step) == number {
+	last, recorded := latest(j.Now, since), record.BakeStartTime != nil && int(record.Step) == number
+	if recorded {
 		last = latest(last, record.BakeStartTime.Time)
 	}
 	switch {
@@ -100,8 +100,7 @@ func (j *judged) bakes(number int) {
 		j.broke("bake", "step %d bakes since %v without its members", number, now.BakeStartTime)
 	case all && (now.BakeStartTime == nil || now.BakeStartTime.Time.Before(since.Truncate(time.Second)) || now.BakeStartTime.After(last)):
 		j.broke("bake", "step %d bakes since %v, and its members serve since %v", number, now.BakeStartTime, since)
-	case all && record.BakeStartTime != nil && int(record.Step) == number && !since.After(record.BakeStartTime.Time) &&
-		!now.BakeStartTime.Equal(record.BakeStartTime):
+	case all && recorded && !since.After(record.BakeStartTime.Time) && !now.BakeStartTime.Equal(record.BakeStartTime):
 		j.broke("bake", "step %d bakes since %v, and baked since %v", number, now.BakeStartTime, record.BakeStartTime)
 	}
 }

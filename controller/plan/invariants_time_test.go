@@ -15,12 +15,12 @@ import (
 // changed is written, and the controller syncs again at once.
 func (j *judged) looksInTime(compute func(World) Plan, world World) {
 	p := j.plan
-	if !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
+	if len(p.All()) == 0 && !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
 		world.Set = world.Set.DeepCopy()
 		world.Set.Status = p.Status
 		p = compute(world)
 	}
-	if len(j.plan.All()) > 0 || len(p.All()) > 0 || !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
+	if len(p.All()) > 0 || !equality.Semantic.DeepEqual(p.Status, world.Set.Status) {
 		return
 	}
 	next := cmp.Or(p.RequeueAfter, 365*24*time.Hour)

@@ -108,6 +108,7 @@ func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition
 	}
 }
 
+// seeUpdates notes which pods are asked about an update, and which members the set asked for when that began.
 func (o *held) seeUpdates(now *Scene) {
 	for _, pod := range now.Pods {
 		asked, open := askedOf(pod)
