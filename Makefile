@@ -21,7 +21,8 @@ comma := ,
 # The local cluster's programs are built with these flags, too, and of the same versions of what they share with ours, so that a
 # package is compiled once. The linker leaves debug information out, so none is made; compilers that collect garbage seldom take
 # less of the processors, and more memory.
-GO_BUILD := CGO_ENABLED=0 GOGC=400 go build -trimpath -gcflags=all=-dwarf=false
+GO_FLAGS := -trimpath -gcflags=all=-dwarf=false
+GO_BUILD := CGO_ENABLED=0 GOGC=400 go build $(GO_FLAGS)
 GOLANGCI_LINT := go tool -modfile=$(CURDIR)/go.tools.mod golangci-lint
 
 .PHONY: help
@@ -180,7 +181,7 @@ test-docs: build ## Run the commands of README.md and of the pages below docs on
 
 .PHONY: docs
 docs: ## Make the documentation site in dist/site, from the pages of this repository and from the code; needs Node 20
-	@hack/docs.sh
+	@GO_FLAGS="$(GO_FLAGS)" hack/docs.sh
 
 .PHONY: test-migrate
 test-migrate: build ## Move sets from apps/v1 and back in every state, interrupted at every step

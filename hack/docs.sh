@@ -18,8 +18,9 @@ fi
 step commands
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
-# With the flags of make build, whose packages are used again; other flags compile Kubernetes once more.
-COMMAND_PAGES=$commands CGO_ENABLED=0 go test -trimpath -gcflags=all=-dwarf=false -ldflags='-s -w' -vet=off \
+# GO_FLAGS are those of make build, whose packages are used again; other flags compile Kubernetes once more.
+# shellcheck disable=SC2086 # they are several words
+COMMAND_PAGES=$commands CGO_ENABLED=0 go test ${GO_FLAGS:-} -ldflags='-s -w' -vet=off \
   -count=1 -run='^TestManPages$' ./cmd/statefulset-apiserver ./cmd/kubectl-sts >/dev/null
 
 step pages

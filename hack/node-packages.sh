@@ -15,9 +15,4 @@ for tool in "${!PACKAGES[@]}"; do
   command -v "$tool" >/dev/null || missing+=("${PACKAGES[$tool]}")
 done
 if ((${#missing[@]} == 0)); then exit 0; fi
-if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-  echo "real nodes need more packages: install ${missing[*]}" >&2
-  exit 1
-fi
-echo "installing ${missing[*]}"
-apt-get install --yes --quiet --no-install-recommends "${missing[@]}" >/dev/null
+"$(dirname "${BASH_SOURCE[0]}")/debian-packages.sh" "real nodes need more packages" "${missing[@]}"

@@ -7,13 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if ! command -v gcc >/dev/null; then
-  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-    echo "Vale needs gcc, which is missing: apt-get install gcc libc6-dev" >&2
-    exit 1
-  fi
-  apt-get install --yes --quiet --no-install-recommends gcc libc6-dev >/dev/null
-fi
+command -v gcc >/dev/null || hack/debian-packages.sh "Vale needs a compiler of C" gcc libc6-dev
 
 mapfile -t pages < <(git ls-files --cached --others --exclude-standard -- '*.md' ':!docs/adr/*' ':!docs/policy/performance-log.md' |
   sed "s|^|$PWD/|")

@@ -39,12 +39,7 @@ packages() {
   local missing=() p
   for p in "$@"; do dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q ' installed' || missing+=("$p"); done
   if ((${#missing[@]} == 0)); then return; fi
-  if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
-    echo "sdk: install ${missing[*]}" >&2
-    exit 1
-  fi
-  step "installing ${missing[*]}"
-  quietly apt-get install --yes --no-install-recommends "${missing[@]}"
+  "$ROOT/hack/debian-packages.sh" sdk "${missing[@]}"
 }
 
 # prepared LANGUAGE writes the document that the generator of a language can read.

@@ -66,7 +66,7 @@ func names() map[string]string {
 // places are where files of the repository are on the site, besides those of docs.
 func places() map[string]string {
 	return map[string]string{
-		"site/landing.md": "index.md", "README.md": "start.md", "CHANGELOG.md": "project/changelog.md", "RELEASE.md": "project/release.md",
+		"site/landing.md": landing, "README.md": "start.md", "CHANGELOG.md": "project/changelog.md", "RELEASE.md": "project/release.md",
 		"CONTRIBUTING.md": "project/contributing.md", "SECURITY.md": "project/security.md", "test/cluster/README.md": "project/cluster.md",
 		"client/README.md": "clients/go.md", "sdk/typescript/README.md": "clients/typescript.md", "sdk/python/README.md": "clients/python.md",
 		"sdk/java/README.md": "clients/java.md", "docs/adr/README.md": "adr/index.md",
