@@ -46,15 +46,13 @@ func growOnline(t *testing.T, k kind) {
 	}
 
 	s.change(t, growTo("2Gi"))
-	found := s.awaitReason(t, v1.ReasonClaimGrowthRefused,
+	s.awaitReason(t, v1.ReasonClaimGrowthRefused,
 		"claim data-web-1 cannot become as its template describes: ControllerResizeInfeasible to 2Gi: ")
-	if got := found.Status.VolumeClaims; len(got) != 1 || got[0].Infeasible != 1 || got[0].Claims != 2 {
-		t.Errorf("status.volumeClaims are %+v, want one claim of two that cannot grow", got)
-	}
-	s.expectSizes(t, "512Mi", "2Gi")
+	s.awaitInfeasible(t, 2)
+	s.expectSizes(t, "2Gi", "2Gi")
 	s.giveUpChange(t, growTo("512Mi"))
 	s.awaitReason(t, v1.ReasonMembersAvailable, "")
-	s.expectSizes(t, "512Mi", "513Mi")
+	s.expectSizes(t, "513Mi", "513Mi")
 	pods.expect(t)
 }
 
@@ -105,13 +103,14 @@ func changeAttributes(t *testing.T, k kind) {
 	s.change(t, ofAttributes("warp"))
 	s.awaitReason(t, v1.ReasonClaimGrowthRefused,
 		"claim data-web-1 cannot become as its template describes: attributes of class warp are infeasible")
+	s.awaitInfeasible(t, 2)
 	s.expectSpeeds(t, "fast")
 	s.giveUpChange(t, ofAttributes("fast"))
 	s.awaitReason(t, v1.ReasonMembersAvailable, "")
 	pods.expect(t)
 }
 
-// giveUpChange changes the template back, and then the claim, by the command that the set names.
+// giveUpChange changes the template back, and then the claims of both members, by the command that the set names for the first.
 func (s *set) giveUpChange(t *testing.T, back string) {
 	t.Helper()
 	said, err := s.says(t.Context())
@@ -123,11 +122,29 @@ func (s *set) giveUpChange(t *testing.T, back string) {
 		t.Fatalf("the set says %q, want a command for the claim", said)
 	}
 	s.change(t, back)
-	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", "exec "+cluster.Path("kubectl")+" "+command)
-	shell.Env = append(os.Environ(), "KUBECONFIG="+cluster.Kubeconfig())
-	if output, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("running the command %q that the set names: %v\n%s", command, err, output)
+	for _, claim := range []string{"data-web-1", "data-web-0"} {
+		forClaim := strings.Replace(command, "data-web-1", claim, 1)
+		shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", "exec "+cluster.Path("kubectl")+" "+forClaim)
+		shell.Env = append(os.Environ(), "KUBECONFIG="+cluster.Kubeconfig())
+		if output, err := shell.CombinedOutput(); err != nil {
+			t.Fatalf("running the command %q that the set names: %v\n%s", forClaim, err, output)
+		}
 	}
+}
+
+// awaitInfeasible waits until the status counts that many claims whose change the driver has refused, of two.
+func (s *set) awaitInfeasible(t *testing.T, want int32) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%d claims cannot become as their template describes", want), func(ctx context.Context) error {
+		found, err := cluster.Sets.AppsV1().StatefulSets(s.ns).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if got := found.Status.VolumeClaims; len(got) != 1 || got[0].Infeasible != want || got[0].Claims != 2 {
+			return fmt.Errorf("status.volumeClaims are %+v", got)
+		}
+		return nil
+	})
 }
 
 func ofAttributes(class string) string {
