@@ -41,11 +41,21 @@ func run(t *testing.T, dir string, name string, args ...string) string {
 	return string(out)
 }
 
-// build builds a program as the Makefile does, so that nothing has to be compiled anew.
+// flags are those with which the Makefile builds, so that packages are compiled once.
+func flags(t *testing.T) []string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^GO_FLAGS := (.*)$`).FindStringSubmatch(read(t, filepath.Join(root, "Makefile")))
+	if found == nil {
+		t.Fatal("the Makefile has no line that begins with GO_FLAGS := ")
+	}
+	return strings.Fields(found[1])
+}
+
+// build builds a program as the Makefile does.
 func build(t *testing.T, program string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), program)
-	run(t, root, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/"+program)
+	run(t, root, "go", append(append([]string{"build"}, flags(t)...), "-ldflags=-s -w", "-o", path, "./cmd/"+program)...)
 	return path
 }
 
@@ -62,9 +72,9 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatalf("finding the repository: %v", err)
 	}
-	recipe := regexp.MustCompile(`(?m)^GO_BUILD := .*go build (.*)$`).FindStringSubmatch(read(t, filepath.Join(root, "Makefile")))
-	if recipe == nil || !strings.Contains(recipe[1], "-trimpath") {
-		t.Fatalf("the Makefile builds with %q, want -trimpath", recipe)
+	with := flags(t)
+	if !slices.Contains(with, "-trimpath") {
+		t.Fatalf("the Makefile builds with %q, want -trimpath", with)
 	}
 	for _, program := range []string{"statefulset-apiserver", "kubectl-sts"} {
 		var sums []string
@@ -72,7 +82,7 @@ func TestTwoBuildsAreTheSame(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i), "source")
 			run(t, here, "git", "clone", "--quiet", "--no-hardlinks", here, dir)
 			build := command(t.Context(), dir, "sh", "-c",
-				fmt.Sprintf("umask 0%d; go build -trimpath -ldflags='-s -w' -o built ./cmd/%s", 22+i*55, program))
+				fmt.Sprintf("umask 0%d; go build %s -ldflags='-s -w' -o built ./cmd/%s", 22+i*55, strings.Join(with, " "), program))
 			build.Env = append(build.Env, "TZ="+zone, "HOME="+os.Getenv("HOME"))
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("building %s: %v\n%s", program, err, out)
