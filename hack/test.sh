@@ -42,7 +42,7 @@ trap 'stop 143' TERM
 unit() {
   go test -timeout=30m ./...
   local m
-  for m in test/cluster test/gitops hack/release hack/chart hack/sdk; do (cd "$m" && go test ./...); done
+  for m in api client test/cluster test/gitops hack/release hack/chart hack/sdk; do (cd "$m" && go test ./...); done
 }
 
 # The seed is fixed, so that a commit that passed passes again. The mutants are among the unit tests.

@@ -21,6 +21,7 @@ var (
 	versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 	minorForm   = regexp.MustCompile(`(?m)^\tMinor = "([0-9]+\.[0-9]+)"$`)
 	toolchain   = regexp.MustCompile(`(?m)^toolchain (\S+)$`)
+	apiModule   = regexp.MustCompile(`(?m)^\s*(?:require )?statefulset\.dev/api (v\S+)$`)
 )
 
 // check refuses to make a release that nobody could make again. It tells all reasons.
@@ -29,7 +30,7 @@ func (r *release) check(ctx context.Context) error {
 		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
 	}
 	return errors.Join(r.checkVulnDB(), r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(),
-		r.checkNotes())
+		r.checkNotes(), r.checkModules())
 }
 
 func (r *release) checkPlaces() error {
@@ -94,6 +95,27 @@ func (r *release) checkMinor() error {
 	}
 	if !strings.HasPrefix(r.number(), string(minor[1])+".") {
 		return fmt.Errorf("--version is %s, and %s says that this is a %s", r.version, file, minor[1])
+	}
+	return nil
+}
+
+// checkModules compares the version with the one of statefulset.dev/api that statefulset.dev/client requires. Who imports the client
+// gets that one: the replacement in client/go.mod holds in this tree alone. A candidate is not imported.
+func (r *release) checkModules() error {
+	const file = "client/go.mod"
+	if strings.Contains(r.version, "-") {
+		return nil
+	}
+	module, err := os.ReadFile(filepath.Join(r.root, file))
+	if err != nil {
+		return fmt.Errorf("reading which API the client requires: %w", err)
+	}
+	required := apiModule.FindSubmatch(module)
+	if required == nil {
+		return fmt.Errorf("%s does not require statefulset.dev/api", file)
+	}
+	if got := string(required[1]); got != r.version {
+		return fmt.Errorf("%s requires statefulset.dev/api %s, want %s: run hack/module-version.sh %s", file, got, r.version, r.version)
 	}
 	return nil
 }

@@ -21,9 +21,12 @@ func workTree(t *testing.T) *release {
 	}
 	r.put(t, "go.mod", "module example.org\n\ngo 1.26\n\ntoolchain "+runtime.Version()+"\n")
 	r.put(t, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n- Next.\n\n## [1.2.3] - 2026-11-22\n\n- It works.\n")
-	if err := os.Mkdir(filepath.Join(r.root, "version"), 0o750); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{"version", "client"} {
+		if err := os.Mkdir(filepath.Join(r.root, dir), 0o750); err != nil {
+			t.Fatal(err)
+		}
 	}
+	r.put(t, "client/go.mod", "module statefulset.dev/client\n\nrequire (\n\tstatefulset.dev/api v1.2.3\n)\n")
 	r.put(t, "version/minor.go", "package version\n\nconst (\n\tMinor = \"1.2\"\n)\n")
 	r.git(t, "init", "--quiet")
 	r.commit(t)
@@ -76,6 +79,10 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
 		"a version of which nothing is told": {
 			func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md says nothing below "## [1.2.4]"`},
+		"a client that requires an older API": {func(t *testing.T, r *release) {
+			r.put(t, "client/go.mod", "module statefulset.dev/client\n\nrequire statefulset.dev/api v1.2.2\n")
+			r.commit(t)
+		}, "client/go.mod requires statefulset.dev/api v1.2.2, want v1.2.3: run hack/module-version.sh v1.2.3"},
 		"another toolchain": {func(t *testing.T, r *release) {
 			r.put(t, "go.mod", "module example.org\n\ngo 1.1\n\ntoolchain go1.1\n")
 			r.commit(t)

@@ -76,7 +76,7 @@ func linked(ctx context.Context, module, pkg string, on platform) ([]component, 
 		return nil, err
 	}
 	root, version, _ := strings.Cut(strings.TrimSpace(string(printed)), "\n")
-	all := map[string]*component{}
+	all, ours := map[string]*component{}, ""
 	for decoder := json.NewDecoder(bytes.NewReader(packages)); ; {
 		var p listed
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
@@ -85,7 +85,11 @@ func linked(ctx context.Context, module, pkg string, on platform) ([]component, 
 			return nil, fmt.Errorf("reading what is linked into %s: %w", pkg, err)
 		}
 		m := p.Module
-		if p.Standard || m == nil || m.Main {
+		if p.Standard || m == nil {
+			continue
+		}
+		if m.Main {
+			ours = m.Path
 			continue
 		}
 		if m.Replace != nil && m.Replace.Version != "" {
@@ -97,8 +101,10 @@ func linked(ctx context.Context, module, pkg string, on platform) ([]component, 
 		all[m.Path].packages = append(all[m.Path].packages, p.Dir)
 	}
 	components := []component{{path: "Go", version: strings.TrimPrefix(version, "go"), dir: root, packages: []string{root}}}
-	for _, c := range all {
-		components = append(components, *c)
+	for path, c := range all {
+		if !strings.HasPrefix(path, ours+"/") { // a module below ours is in the same repository
+			components = append(components, *c)
+		}
 	}
 	slices.SortFunc(components[1:], func(a, b component) int { return strings.Compare(a.path, b.path) })
 	return components, nil

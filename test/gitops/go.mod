@@ -4,7 +4,11 @@ go 1.26.8
 
 require statefulset.dev v0.0.0
 
-replace statefulset.dev => ../..
+replace (
+	statefulset.dev => ../..
+	statefulset.dev/api => ../../api
+	statefulset.dev/client => ../../client
+)
 
 require (
 	github.com/argoproj/argo-cd/gitops-engine v0.0.0-20260914071520-c9c369efcc5b
@@ -118,4 +122,6 @@ require (
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
+	statefulset.dev/api v0.0.0 // indirect
+	statefulset.dev/client v0.0.0 // indirect
 )
