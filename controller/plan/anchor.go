@@ -14,7 +14,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// findAnchor finds what owns those objects of the set that are deleted with it, if there are to be any.
+// findAnchor finds the anchor: the owner of the objects that are deleted with the set. It does
+// nothing if the set has no such objects.
 func (o *supportingObjects) findAnchor() {
 	o.anchored = slices.ContainsFunc(o.world.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.DeletesWithSet() })
 	if !o.anchored {
@@ -32,8 +33,8 @@ func (o *supportingObjects) findAnchor() {
 	}
 }
 
-// ownersFor are the owner references that an object of a template is made with, and false if what it is
-// to belong to is not there.
+// ownersFor are the owner references of a new object of a template. It reports false if the owner
+// does not exist yet.
 func (o *supportingObjects) ownersFor(template identity.Object) (owners []metav1.OwnerReference, known bool) {
 	if !template.GoesWithSet() {
 		return nil, true
@@ -41,8 +42,8 @@ func (o *supportingObjects) ownersFor(template identity.Object) (owners []metav1
 	return o.anchorOwners, o.anchorOwners != nil
 }
 
-// goesWithAnchor reports whether an object is about to be deleted with an anchor: that of this set or of
-// an earlier one of its name.
+// goesWithAnchor reports whether an object is about to be deleted with an anchor of this set or of
+// an earlier set of its name.
 func (o *supportingObjects) goesWithAnchor(object *Object) bool {
 	return slices.ContainsFunc(object.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		if !identity.IsAnchor(ref, o.world.Set.Name) {
@@ -53,8 +54,8 @@ func (o *supportingObjects) goesWithAnchor(object *Object) bool {
 	})
 }
 
-// keepAnchor makes the anchor of a set that has objects deleted with it, and has it belong to the set.
-// One that nothing needs any more stays: it goes with the set, too.
+// keepAnchor creates the anchor of a set whose objects are deleted with it, and makes the set its
+// owner. An anchor that is no longer needed stays: it is deleted with the set, too.
 func keepAnchor(f *facts, d *draft) verdict {
 	switch o := f.supporting; {
 	case !o.anchored || o.anchorOwners != nil:
@@ -66,8 +67,9 @@ func keepAnchor(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// releaseObjects has objects of members that are not wanted belong to the anchor or not, as their
-// templates say now: nothing else is written to them that could tell.
+// releaseObjects adds the anchor to the owners of the objects of surplus members, or removes it
+// from them, as their templates now require. No other rule writes these objects, so no other write
+// would change their owners.
 func releaseObjects(f *facts, d *draft) verdict {
 	var due []action.SetObjectOwners
 	for key, object := range f.world.Objects {
@@ -82,8 +84,9 @@ func releaseObjects(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// disowned is what gives an object the owners that it is to have, and false if it has them, or is not one
-// of the set's own, made from a template that it has, of which no more is to be seen to.
+// disowned is the action that gives an object the owners that its template requires. It reports
+// false if the object has them already, if another rule handles the object, or if the object was
+// not created by this set from one of its current templates.
 func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a action.SetObjectOwners, differs bool) {
 	ordinal := ordinalOf(object)
 	if _, seen := o.places[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !o.isJudged(key, object) || !o.isOwn(object) {
@@ -102,7 +105,8 @@ func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a 
 		Digest: of.WithOwner(object.Annotations[v1.ObjectInputsAnnotation])}, true
 }
 
-// isDealtWith reports whether something is noted on an object now, or it is deleted.
+// isDealtWith reports whether the retired-at annotation of an object must be set or removed now, or
+// the object must be deleted.
 func (o *supportingObjects) isDealtWith(object *Object) bool {
 	return slices.ContainsFunc(o.returning, func(r retiredObject) bool { return r.found == object }) ||
 		slices.ContainsFunc(o.retired, func(r retiredObject) bool {
@@ -110,12 +114,12 @@ func (o *supportingObjects) isDealtWith(object *Object) bool {
 		})
 }
 
-// ownersBeside are the owners of an object that are no anchor of a set of the name.
+// ownersBeside are the owners of an object without the anchors of sets of that name.
 func ownersBeside(object *Object, set string) []metav1.OwnerReference {
 	return slices.DeleteFunc(slices.Clone(object.OwnerReferences), func(ref metav1.OwnerReference) bool { return identity.IsAnchor(ref, set) })
 }
 
-// sameOwners reports whether two lists have the same owners, in whatever order.
+// sameOwners reports whether two lists contain the same owners, in any order.
 func sameOwners(a, b []metav1.OwnerReference) bool {
 	has := func(all []metav1.OwnerReference, ref metav1.OwnerReference) bool {
 		return slices.ContainsFunc(all, func(other metav1.OwnerReference) bool { return other.UID == ref.UID })

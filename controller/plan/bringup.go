@@ -12,14 +12,14 @@ import (
 	"statefulset.dev/identity"
 )
 
-// bringUp makes every wanted ordinal a healthy member, the lowest first. An
-// ordered set goes on to the next ordinal only when this one is available, or serves and
-// waits in vain for a restart: that member is recreated when all others serve.
+// bringUp makes every desired ordinal a healthy member, the lowest first. An ordered set continues
+// with the next ordinal only when this member is available, or when it serves but waits for a
+// restart or resize that does not happen: such a member is recreated when all others serve.
 func bringUp(f *facts, d *draft) verdict {
 	next := proceed
 	for _, m := range f.members {
-		// The member that unblocks the set has been seen to, and is not available. Nor is one
-		// whose pod is about to go.
+		// Another rule has handled the member that unblocks the set, and that member is not
+		// available. The same is true for a member whose pod is about to be removed.
 		seenTo := f.unblocks(m) || f.asked(m) && d.changesPod(m)
 		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
 			if !f.servesInVain(m) || d.changesPod(m) {
@@ -55,9 +55,9 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 	}
 }
 
-// complete plans what a pod that exists may lack: claims that it cannot start
-// without, and the labels of its identity. The claims
-// that a pod mounts cannot be changed, so a pod with others is left to people.
+// complete plans what an existing pod may lack: claims without which it cannot start, and the
+// labels of its identity. The claims that a pod mounts cannot be changed, so a pod that mounts
+// other claims is only reported.
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
 		if claims, usable := lackingClaims(f, d, m); usable && len(claims) > 0 {
@@ -76,7 +76,7 @@ func complete(f *facts, d *draft, m member) {
 	}
 }
 
-// waitFor reports whether a member is available, and says what is missing if not.
+// waitFor reports whether a member is available, and records what is missing if it is not.
 func waitFor(f *facts, d *draft, m member) bool {
 	switch {
 	case isTerminating(m.pod):
@@ -84,7 +84,7 @@ func waitFor(f *facts, d *draft, m member) bool {
 	case isRestarting(m.pod):
 		d.wait("%s: %s", m.pod.Name, noteOf(m.pod).tell(m.pod))
 	case !isReady(m.pod):
-		if d.waiting == "" { // to say why takes long, and only the first counts
+		if d.waiting == "" { // finding the cause is slow, and only the first message counts
 			d.wait("%s: %s", m.pod.Name, f.diagnose(m))
 		}
 	case !f.isAvailable(m.pod):

@@ -10,34 +10,35 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mindsBudgets reports whether budgets have a say in what is done with a pod: its set evicts, and
-// it is ready. Of others they say nothing that an update could wait for.
+// mindsBudgets reports whether PodDisruptionBudgets restrict what is done with a pod: its set
+// evicts pods, and the pod is ready. For a pod that is not ready, an update has no reason to wait
+// for budgets.
 func (f *facts) mindsBudgets(pod *corev1.Pod) bool {
 	return f.world.Set.Spec.Disruption != nil && f.world.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType && isReady(pod)
 }
 
-// asksBudgets reports whether the host is asked whether it would evict the pod of a member before
-// a change is made to it, or anything that leads there: containers are restarted, which whoever
-// uses them feels as an eviction.
+// asksBudgets reports whether the controller asks the cluster if it would evict the pod of a
+// member, before it changes the pod in place or drains it for that. It asks only if containers are
+// restarted, because clients of the pod notice that like an eviction.
 func (f *facts) asksBudgets(m member, change *identity.InPlaceChange) bool {
 	return f.mindsBudgets(m.pod) && change.Restarts()
 }
 
-// isAheadOfBudgets reports whether budgets have yet to know of another member that has been taken
-// from service in place. To ask the host whether it would evict a pod uses up nothing of a budget,
-// so until that other pod ceases to be ready, the host would let one more go. A member of which
-// they have yet to know itself is no further one.
+// isAheadOfBudgets reports whether budgets have yet to observe that another member was taken out of
+// service in place. Asking the cluster whether it would evict a pod uses up no budget, so until
+// that other pod is no longer ready, the cluster would allow one more disruption. A member that is
+// itself still to be observed is not an additional disruption.
 func (f *facts) isAheadOfBudgets(d *draft, m member) bool {
 	unseen := d.unseenByBudgets(f)
 	if unseen == "" || isUnseenByBudgets(m.pod) {
 		return false
 	}
-	d.wait("pod %s is taken from service when budgets know that pod %s is", m.pod.Name, unseen)
+	d.wait("pod %s waits for PodDisruptionBudgets to observe that pod %s is not ready", m.pod.Name, unseen)
 	return true
 }
 
-// unseenByBudgets is the first pod that has been taken from service in place, and that budgets
-// take for one that serves; empty if there is none. It is found out once for all members.
+// unseenByBudgets is the first pod that was taken out of service in place and that budgets still
+// count as healthy; empty if there is none. It is computed once for all members.
 func (d *draft) unseenByBudgets(f *facts) string {
 	if d.unseen != nil {
 		return *d.unseen
@@ -52,8 +53,8 @@ func (d *draft) unseenByBudgets(f *facts) string {
 	return *d.unseen
 }
 
-// isUnseenByBudgets reports whether a pod is ready as ever, and is out of service, or its node has
-// been told to restart containers of it.
+// isUnseenByBudgets reports whether a pod is still ready although it was taken out of service, or
+// although its node has to restart containers of it.
 func isUnseenByBudgets(pod *corev1.Pod) bool {
 	if pod == nil || isTerminating(pod) || !isReady(pod) {
 		return false

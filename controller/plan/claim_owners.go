@@ -20,8 +20,8 @@ import (
 
 // findOwnerChanges compares the owner references of every claim of the set with the retention
 // policy: claims of desired and of surplus members, with or without a pod, and of removed claim
-// templates. A claim that an older set has, too, is not changed: the status reports it if it could
-// be deleted.
+// templates. A claim that an older set has, too, is not changed. The status reports such a claim if
+// it could be deleted.
 func (f *facts) findOwnerChanges() {
 	if len(f.world.Claims) == 0 {
 		return
@@ -62,9 +62,9 @@ func (f *facts) findOwnerChanges() {
 	slices.SortFunc(f.exposed, byName)
 }
 
-// ownerChange is what has to change about the owners of a claim, nil if nothing has to. A claim
-// that refers to an earlier set or pod of the same name is left alone: the garbage collector is
-// about to delete it, or whoever left it so has yet to decide about it.
+// ownerChange is the change that the owners of a claim need, nil if they need none. A claim that
+// refers to an earlier set or pod of the same name is left alone: either the garbage collector is
+// about to delete it, or the user who orphaned it has yet to decide about it.
 func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, template string) *action.SetClaimOwners {
 	var ours, others []metav1.OwnerReference
 	for _, ref := range claim.OwnerReferences {
@@ -96,16 +96,15 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 	return change
 }
 
-// exposes reports whether a claim is deleted with an owner although the policy does not say so. A
-// claim that is to be deleted with its surplus pod may be deleted with the set just as well.
+// exposes reports whether a claim is deleted with an owner although the policy does not require
+// that. A claim that must be deleted with its surplus pod may as well be deleted with the set.
 func (f *facts) exposes(owner metav1.OwnerReference, policy []metav1.OwnerReference) bool {
 	return !refersTo(policy, owner) && !slices.ContainsFunc(policy, func(ref metav1.OwnerReference) bool { return ref.UID != f.world.Set.UID })
 }
 
-// isUnused reports whether nothing shows that a claim is one which the present policy is about: its
-// template was removed, or its member is surplus and has no pod. A user may have created the
-// claim for a later scale-up, or an earlier policy kept it. Such a claim gets no owner that it does
-// not have.
+// isUnused reports whether nothing shows that the current policy applies to a claim: its template
+// was removed, or its member is surplus and has no pod. A user may have created the claim for a
+// later scale-up, or an earlier policy kept it. Such a claim gets no additional owner.
 func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template string) bool {
 	removed := !slices.ContainsFunc(f.world.Set.Spec.VolumeClaimTemplates,
 		func(t corev1.PersistentVolumeClaim) bool { return t.Name == template })
@@ -113,8 +112,8 @@ func (f *facts) isUnused(claim *corev1.PersistentVolumeClaim, m member, template
 	return removed || m.pod == nil && !f.roster.Contains(m.ordinal) && mark != identity.OwnerMark(f.world.Set)
 }
 
-// allowedOwners are the owners that an unused claim may keep: all those with which the policy lets
-// it be deleted.
+// allowedOwners are the owners that an unused claim may keep: all owners with which the policy
+// allows it to be deleted.
 func (f *facts) allowedOwners(m member) []metav1.OwnerReference {
 	allowed := f.wantedOwners(m)
 	if f.retention().WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && !refersTo(allowed, identity.Owner(f.world.Set)) {
@@ -127,10 +126,10 @@ func refersTo(owners []metav1.OwnerReference, owner metav1.OwnerReference) bool 
 	return slices.ContainsFunc(owners, func(ref metav1.OwnerReference) bool { return ref.UID == owner.UID })
 }
 
-// keepClaimOwners gives the claims of the set the owners that the retention policy asks for,
-// whatever the health of members and before any rule removes a pod: whoever sets the policy to
-// Retain may delete the set right after that. Each change is a chain of its own, so a refused one
-// holds up nothing but the removal of its own member's pod, which waits in ownersAllow.
+// keepClaimOwners gives the claims of the set the owners that the retention policy requires,
+// regardless of the health of members and before any rule removes a pod: a user who sets the policy
+// to Retain may delete the set right after that. Each change is a chain of its own, so a refused
+// one blocks only the removal of its own member's pod, which waits in ownersAllow.
 func keepClaimOwners(f *facts, d *draft) verdict {
 	var changes []action.SetClaimOwners
 	for _, all := range f.ownerChanges {
@@ -146,8 +145,8 @@ func keepClaimOwners(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// byUrgency puts first the claims that could be deleted although they stay, and then those of
-// surplus members, whose removal waits for that.
+// byUrgency puts first the claims that could be deleted although they must be kept, and then those
+// of surplus members, whose removal waits for that.
 func (f *facts) byUrgency(a, b action.SetClaimOwners) int {
 	urgency := func(c action.SetClaimOwners) int {
 		switch {
@@ -166,8 +165,8 @@ func (f *facts) byUrgency(a, b action.SetClaimOwners) int {
 	return cmp.Or(cmp.Compare(urgency(a), urgency(b)), byOrdinal, strings.Compare(a.Claim.Name, b.Claim.Name))
 }
 
-// markClaims plans the annotation of the claims of a member without which they are not deleted some
-// time after its removal.
+// markClaims plans the annotation that the claims of a member need to be deleted some time after
+// its removal.
 func (f *facts) markClaims(d *draft, m member) {
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
@@ -180,7 +179,7 @@ func (f *facts) markClaims(d *draft, m member) {
 	}
 }
 
-// isUnmarked reports whether the claim of a member from the template of that index lacks the
+// isUnmarked reports whether the claim of a member from the template with that index lacks the
 // annotation.
 func (f *facts) isUnmarked(m member, template int) bool {
 	claim := f.claimOf(m, template)
@@ -188,16 +187,16 @@ func (f *facts) isUnmarked(m member, template int) bool {
 }
 
 // changesOwners reports whether the owners of a claim have to change. Until then nothing else is
-// planned for the claim: that would be decided on another version of it.
+// planned for the claim, because that would be decided on an outdated version of it.
 func (f *facts) changesOwners(claim *corev1.PersistentVolumeClaim) bool {
 	_, ordinal, _ := identity.SplitClaimName(claim.Name, f.world.Set.Name)
 	return slices.ContainsFunc(f.ownerChanges[ordinal], func(change action.SetClaimOwners) bool { return change.Claim.Name == claim.Name })
 }
 
-// ownersAllow reports whether the pod of a member may be removed as far as its claims go. No claim
-// that stays may be deleted with the pod, and the claims of a surplus member have to have their
-// owners before. The removal waits for a sync that sees the claims so: it does not rely on a patch
-// that may be refused, or that the pod's removal may overtake.
+// ownersAllow reports whether the claims of a member allow the removal of its pod. No claim that
+// must be kept may be deleted with the pod, and the claims of a surplus member must have their
+// owners first. The removal waits for a sync that observes both: it does not rely on a patch that
+// may be refused, or that the pod's removal may overtake.
 func (f *facts) ownersAllow(m member) bool {
 	desired := f.roster.Contains(m.ordinal)
 	for _, change := range f.ownerChanges[m.ordinal] {
@@ -214,14 +213,14 @@ func (f *facts) ownersAllow(m member) bool {
 }
 
 // waitForOwners reports whether the pod of a member has to stay until the owners of its claims have
-// changed, and says so.
+// changed, and records that.
 func (d *draft) waitForOwners(f *facts, m member) bool {
 	if f.ownersAllow(m) {
 		return false
 	}
 	for _, change := range f.ownerChanges[m.ordinal] {
 		if change.Exposed != "" {
-			d.wait("pod %s is removed when claim %s, which stays, does not belong to %s any more", m.pod.Name, change.Claim.Name, change.Exposed)
+			d.wait("pod %s is removed when retained claim %s is no longer owned by %s", m.pod.Name, change.Claim.Name, change.Exposed)
 			return true
 		}
 	}
@@ -229,16 +228,16 @@ func (d *draft) waitForOwners(f *facts, m member) bool {
 	return true
 }
 
-// exposedText says which claim would be deleted with an owner although it stays, empty if none
-// would.
+// exposedText describes the first claim that would be deleted with an owner although it must be
+// kept, empty if there is none.
 func (f *facts) exposedText() string {
 	if len(f.exposed) == 0 {
 		return ""
 	}
 	first := f.exposed[0]
-	text := fmt.Sprintf("claim %s stays, but still belongs to %s", first.Claim.Name, first.Exposed)
+	text := fmt.Sprintf("retained claim %s is still owned by %s", first.Claim.Name, first.Exposed)
 	if template, _, _ := identity.SplitClaimName(first.Claim.Name, f.world.Set.Name); f.world.Rivals[template] != "" {
-		text += fmt.Sprintf(", and is not changed, because it is also a claim of set %s, which is older", f.world.Rivals[template])
+		text += fmt.Sprintf(", and is not changed, because it is also a claim of the older set %s", f.world.Rivals[template])
 	}
 	if more := len(f.exposed) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more claims)", more)

@@ -13,10 +13,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// lackingClaims are the claims of a member that do not exist yet. It reports
-// false, and says why, if one cannot be used: it is the claim of another set, or it is
-// being deleted, or waits to be, because it belonged to a member or a set that is no
-// more. Any other claim of the right name is used as it is.
+// lackingClaims are the claims of a member that do not exist yet. It reports false, and records
+// why, if a claim cannot be used: it is the claim of another set, it is terminating, or it is about
+// to be deleted, because it belonged to a member or a set that no longer exists. Any other claim
+// with the right name is used unchanged.
 func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVolumeClaim, usable bool) {
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		template := f.world.Set.Spec.VolumeClaimTemplates[i].Name
@@ -40,7 +40,7 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 				m.ordinal)
 			return nil, false
 		case isRetired(existing):
-			d.wait("claim %s of member %d was to be deleted; the member is created when the claim does not say so any more", existing.Name,
+			d.wait("waiting for the retired-at annotation of claim %s to be removed; member %d is created after that", existing.Name,
 				m.ordinal)
 			return nil, false
 		case f.conflicts(existing, m):
@@ -50,28 +50,27 @@ func lackingClaims(f *facts, d *draft, m member) (lacking []*corev1.PersistentVo
 	return lacking, true
 }
 
-// blockedByRival reports whether the claim of a member is that of another set, too, and says
-// so.
+// blockedByRival reports whether the claim of a member is also the claim of another set, and
+// records that.
 func blockedByRival(f *facts, d *draft, m member, template string) bool {
 	rival := f.world.Rivals[template]
 	if rival == "" {
 		return false
 	}
 	d.blocked(v1.ReasonClaimShared,
-		"claim %s of member %d is also a claim of set %s, which is older; the names of the sets and of their claim templates must not join to the same", identity.ClaimName(template, f.world.Set.Name, m.ordinal), m.ordinal, rival)
+		"claim %s of member %d is also a claim of set %s, which is older: in both sets, the names of the claim template and the set join to the same claim name; use another name for this set or its claim template", identity.ClaimName(template, f.world.Set.Name, m.ordinal), m.ordinal, rival)
 	return true
 }
 
-// claimOf is the member's claim from the template of that index, nil if it does not
-// exist.
+// claimOf is the member's claim from the template with that index, nil if it does not exist.
 func (f *facts) claimOf(m member, template int) *corev1.PersistentVolumeClaim {
 	var space [128]byte
 	name := identity.AppendClaimName(space[:0], f.world.Set.Spec.VolumeClaimTemplates[template].Name, f.world.Set.Name, m.ordinal)
 	return f.claims[string(name)]
 }
 
-// conflicts reports whether a claim has a controller that is neither the set nor
-// the member's pod, so that the retention policy cannot be applied.
+// conflicts reports whether a claim has a controller that is neither the set nor the member's pod,
+// so that the retention policy cannot be applied.
 func (f *facts) conflicts(claim *corev1.PersistentVolumeClaim, m member) bool {
 	return len(f.wantedOwners(m)) > 0 && f.hasOtherController(claim, m)
 }
@@ -82,9 +81,8 @@ func (f *facts) hasOtherController(claim *corev1.PersistentVolumeClaim, m member
 	})
 }
 
-// ofFormerOwner reports whether a claim belongs to an earlier pod of the member or an
-// earlier set of this name, and is deleted together with it, whatever the policy is
-// by now.
+// ofFormerOwner reports whether a claim belongs to an earlier pod of the member or to an earlier
+// set of this name, and is deleted with it, regardless of the current policy.
 func (f *facts) ofFormerOwner(claim *corev1.PersistentVolumeClaim, m member) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return f.isFormer(ref, m) })
 }
@@ -96,14 +94,14 @@ func (f *facts) isFormer(ref metav1.OwnerReference, m member) bool {
 
 // wantedOwners are the owners that the retention policy gives to a member's claims:
 //
-//	whenScaled  whenDeleted  wanted member  condemned member
-//	Retain      Retain       nobody         nobody
-//	Retain      Delete       the set        the set
-//	Delete      Retain       nobody         its pod
-//	Delete      Delete       the set        its pod
+//	whenScaled  whenDeleted  desired member  surplus member
+//	Retain      Retain       none            none
+//	Retain      Delete       the set         the set
+//	Delete      Retain       none            its pod
+//	Delete      Delete       the set         its pod
 //
 // If claims of removed members are deleted after a delay, the pod does not own them: they
-// outlive it. A surplus member without a pod has nothing that could own its claims but the set.
+// outlive it. Only the set can own the claims of a surplus member without a pod.
 func (f *facts) wantedOwners(m member) []metav1.OwnerReference {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	policy, wanted := f.retention(), f.roster.Contains(m.ordinal)
@@ -125,14 +123,13 @@ func (f *facts) retention() v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 	return v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
 }
 
-// refersToSet reports whether a reference names the set, or an earlier or later
-// one of its name.
+// refersToSet reports whether a reference names the set, or an earlier or later set of its name.
 func refersToSet(set *v1.StatefulSet, ref metav1.OwnerReference) bool {
 	return ref.APIVersion == v1.SchemeGroupVersion.String() && ref.Kind == v1.Kind && ref.Name == set.Name
 }
 
-// refersToPod reports whether a reference names the member's pod, or an earlier or
-// later one of its name.
+// refersToPod reports whether a reference names the member's pod, or an earlier or later pod of its
+// name.
 func (f *facts) refersToPod(ref metav1.OwnerReference, m member) bool {
 	return ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" &&
 		ref.Name == identity.PodName(f.world.Set.Name, m.ordinal)

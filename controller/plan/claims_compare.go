@@ -19,28 +19,27 @@ import (
 	"statefulset.dev/identity"
 )
 
-// claimState is how a claim stands to its template.
+// claimState is the state of a claim compared with its template.
 type claimState struct {
 	claim *corev1.PersistentVolumeClaim
-	// wanted is the size that the template describes.
+	// wanted is the size in the template.
 	wanted resource.Quantity
 
-	// size, class, labels and annotations are what the claim has to be told, empty if it
-	// has been: the size only if it asks for less.
+	// size, class, labels and annotations are what has to be written to the claim, empty if nothing
+	// has to. size is set only if the claim requests less.
 	size                *resource.Quantity
 	class               string
 	labels, annotations map[string]string
 
-	// grows and attributes are what it has been told and is not yet: larger, or of the
-	// attributes of a class. restart is true if only the node's part lacks.
+	// grows and attributes are what the claim requests but does not have yet: more size, or the
+	// attributes of a class. restart is true if only the part of the node is missing.
 	grows, restart bool
 	attributes     string
-	// infeasible is why it cannot become so, empty if it can. spends is true if the volume is being
-	// changed, and may be changed for the worse: a volume whose change the driver has refused is as
-	// it was.
+	// infeasible is why the change is not possible, empty if it is. spends is true if the volume is
+	// being changed, which may go wrong: a volume whose change the driver has refused is unchanged.
 	infeasible string
 	spends     bool
-	// differs is how it differs in what cannot be changed, empty if it does not.
+	// differs describes the difference in a field that cannot be changed, empty if there is none.
 	differs string
 }
 
@@ -75,12 +74,12 @@ func (s *claimState) compareSize() {
 	s.spends = !s.restart && status != corev1.PersistentVolumeClaimControllerResizeInfeasible
 }
 
-// IsInfeasible reports whether the host has given up making a claim larger.
+// IsInfeasible reports whether the cluster has given up growing a claim.
 func IsInfeasible(status corev1.ClaimResourceStatus) bool {
 	return status == corev1.PersistentVolumeClaimControllerResizeInfeasible || status == corev1.PersistentVolumeClaimNodeResizeInfeasible
 }
 
-// resizeError is what the host says of a claim that it cannot make larger.
+// resizeError is the reason that the cluster reports for not growing a claim.
 func resizeError(claim *corev1.PersistentVolumeClaim) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && c.Message != "" &&
@@ -111,16 +110,17 @@ func (s *claimState) compareAttributes(class string) {
 	}
 }
 
-// lackingAnnotations are those that the claim does not have as its template. Those with reserved keys
-// are the controller's records of the claim: a template cannot ask for them.
+// lackingAnnotations are the annotations that the claim does not have as its template describes.
+// Annotations with reserved keys are the controller's records about the claim: a template cannot
+// request them.
 func lackingAnnotations(template, claim map[string]string) map[string]string {
 	lacking := lackingKeys(template, claim)
 	maps.DeleteFunc(lacking, func(key, _ string) bool { return identity.IsReserved(key) })
 	return lacking
 }
 
-// lackingKeys are those that the claim does not have as its template. What else the claim
-// has stays, as does what the template had once.
+// lackingKeys are the entries of the template that the claim lacks, or has with another value.
+// Other entries of the claim stay, even if an earlier template had them.
 func lackingKeys(template, claim map[string]string) map[string]string {
 	var lacking map[string]string
 	for key, value := range template {
@@ -135,12 +135,11 @@ func lackingKeys(template, claim map[string]string) map[string]string {
 	return lacking
 }
 
-// immutableDifference names a field that nobody can change and in which the claim is
-// otherwise than its template describes. What the volume was filled from says nothing
-// about a claim that has one.
+// immutableDifference describes the first immutable field in which the claim differs from its
+// template. The data source is not compared: it no longer matters for a claim that has a volume.
 func immutableDifference(template, claim *corev1.PersistentVolumeClaimSpec) string {
 	differ := func(field, is, wanted string) string {
-		return fmt.Sprintf("%s is %q, and %q in its template", field, words.Foreign(is), wanted)
+		return fmt.Sprintf("%s is %q, but %q in its template", field, words.Foreign(is), wanted)
 	}
 	if class := template.StorageClassName; class != nil && claim.StorageClassName != nil && *class != *claim.StorageClassName {
 		return differ("storageClassName", *claim.StorageClassName, *class)
@@ -160,21 +159,21 @@ func immutableDifference(template, claim *corev1.PersistentVolumeClaimSpec) stri
 	return ""
 }
 
-// lacksWork reports whether the claim has to be told something for which the volume changes,
-// lacks whether it has to be told anything.
+// lacksWork reports whether something has to be written to the claim that changes the volume. lacks
+// reports whether anything has to be written to it.
 func (s claimState) lacksWork() bool { return s.size != nil || s.class != "" }
 
 func (s claimState) lacks() bool {
 	return s.lacksWork() || len(s.labels)+len(s.annotations) > 0
 }
 
-// standing says how far the claim has come, empty if it is as it is to be.
+// standing describes how far the claim has come, empty if it matches its template.
 func (s claimState) standing() string {
 	name := s.claim.Name
 	switch {
 	case s.restart:
 		return fmt.Sprintf(
-			"claim %s has grown to %s but for its file system, which its node resizes; some volumes need the pod to be recreated for that", name,
+			"claim %s has grown to %s, except for its file system, which the node resizes; some volumes need the pod to be recreated for that", name,
 			s.wanted.String())
 	case s.size != nil || s.grows:
 		return fmt.Sprintf("claim %s grows to %s", name, s.wanted.String())
@@ -187,21 +186,21 @@ func (s claimState) standing() string {
 	}
 }
 
-// lacking says what a claim that is not changed has otherwise than its template.
+// lacking describes how a claim that is not changed differs from its template.
 func (s claimState) lacking() string {
 	switch request := s.claim.Spec.Resources.Requests[corev1.ResourceStorage]; {
 	case s.size != nil:
-		return fmt.Sprintf("requests %s, and its template %s", request.String(), s.wanted.String())
+		return fmt.Sprintf("requests %s, but its template requests %s", request.String(), s.wanted.String())
 	case s.class != "":
-		return fmt.Sprintf("volumeAttributesClassName is %q, and %q in its template",
+		return fmt.Sprintf("volumeAttributesClassName is %q, but %q in its template",
 			words.Foreign(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
 	default:
 		return "lacks labels or annotations of its template"
 	}
 }
 
-// due is what is to be written to the claim, and false if nothing is. Labels and annotations
-// cost nothing; the rest may wait.
+// due is the change to write to the claim, and false if there is none. Labels and annotations cost
+// nothing; the rest may have to wait.
 func (s claimState) due(work bool) (action.UpdateClaim, bool) {
 	change := action.UpdateClaim{Claim: action.Exact(s.claim), Labels: s.labels, Annotations: s.annotations}
 	if work {
@@ -210,7 +209,8 @@ func (s claimState) due(work bool) (action.UpdateClaim, bool) {
 	return change, change.Size != nil || change.AttributesClass != "" || len(change.Labels)+len(change.Annotations) > 0
 }
 
-// undo is the patch that makes the claim ask for what it has, or for the least that the host accepts.
+// undo is the patch that makes the claim request what it already has, or the smallest size that the
+// cluster accepts.
 func (s claimState) undo() string {
 	spec := map[string]any{}
 	if capacity, known := s.claim.Status.Capacity[corev1.ResourceStorage]; known && s.grows {
@@ -223,8 +223,8 @@ func (s claimState) undo() string {
 	return string(patch)
 }
 
-// littleMore is the next whole MiB above a size. The host lets a request be lowered, but not to what the
-// claim has already.
+// littleMore is the next whole MiB above a size. The cluster allows a request to be lowered, but
+// not to the size that the claim already has.
 func littleMore(size resource.Quantity) *resource.Quantity {
 	const step = 1 << 20
 	return resource.NewQuantity((size.Value()/step+1)*step, resource.BinarySI)

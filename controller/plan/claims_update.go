@@ -14,16 +14,16 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// mostChanged is how many claims one plan changes: the size of a plan does not depend on how
-// many there are.
+// mostChanged is how many claims one plan changes, so that the size of a plan does not depend on
+// the number of claims.
 const mostChanged = mostMissing
 
-// updateClaims changes the claims of members after their templates, as far as that can be
-// done in place. A claim that is full may be what keeps its member from becoming ready, so
-// nobody's health is waited for. No more members than may be unavailable have their claims
-// grown at a time, those of the highest ordinals first, or in the order that the set asks
-// for: what goes wrong with one volume may go wrong with all. A change that the driver refuses
-// leaves the volume as it was, so it does not keep the claims of other members from their turn.
+// updateClaims changes the claims of members to match their templates, as far as that is possible
+// in place. It does not wait for healthy members, because a full disk may be why a member is not
+// ready. The claims of at most maxUnavailable members grow at a time, from the highest ordinal
+// down, or in the order that the set specifies: what goes wrong with one volume may go wrong with
+// all. A change that the driver refuses leaves the volume as it was, so it does not delay the
+// claims of other members.
 func updateClaims(f *facts, d *draft) verdict {
 	if !f.updatesClaims() {
 		return proceed
@@ -60,18 +60,20 @@ func updateClaims(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// isChanged reports whether another rule changes a claim: an update would be decided on another version.
+// isChanged reports whether another rule changes a claim. An update would be decided on an outdated
+// version of the claim.
 func (f *facts) isChanged(claim *corev1.PersistentVolumeClaim, m member) bool {
 	return f.changesOwners(claim) || f.lacksMark(claim, m)
 }
 
-// spendsOnClaims reports whether a volume of a member is being changed, which other members wait for.
+// spendsOnClaims reports whether a volume of a member is being changed, so that other members have
+// to wait.
 func (f *facts) spendsOnClaims(m member) bool {
 	return slices.ContainsFunc(f.claimStates[m.ordinal], func(s claimState) bool { return s.spends })
 }
 
-// change plans the change of a claim. Nothing else is planned for that claim then: it
-// would be decided on another version of it.
+// change plans the change of a claim. Nothing else is then planned for that claim, because it would
+// be decided on an outdated version of it.
 func (d *draft) change(act action.UpdateClaim) {
 	if d.changed == nil {
 		d.changed = map[string]bool{}
@@ -80,23 +82,24 @@ func (d *draft) change(act action.UpdateClaim) {
 	d.each(act)
 }
 
-// tellInfeasible reports that a claim cannot become as its template describes, the members that it
-// holds back, and how to give that up: as long as the template asks for it, so does the controller.
+// tellInfeasible reports that a claim cannot be changed to match its template, which members it
+// delays, and how to cancel the change. The controller keeps requesting the change while the
+// template does.
 func tellInfeasible(d *draft, s claimState, held []string) {
 	if s.infeasible == "" {
 		return
 	}
 	back := ""
 	if s.spends && len(held) > 0 {
-		back = "; the claims of " + words.Few(held) + " wait for it, and so does the update of these pods while they serve"
+		back = "; the claims of " + words.Few(held) + " wait for it, and these pods are not updated while they serve"
 	}
 	d.blocked(v1.ReasonClaimGrowthRefused,
-		"claim %s cannot become as its template describes: %s%s; to give that up, change the template back, and then the claim: kubectl -n %s patch pvc %s -p '%s'",
+		"claim %s cannot be changed to match its template: %s%s; to cancel the change, first restore the template, then the claim: kubectl -n %s patch pvc %s -p '%s'",
 		s.claim.Name, s.infeasible, back, s.claim.Namespace, s.claim.Name, s.undo())
 }
 
-// growing says how far the first claim has come that is not yet as it is to be; empty if all
-// are.
+// growing describes how far the first claim has come that does not match its template yet; empty if
+// all do.
 func (f *facts) growing() string {
 	for m := range f.inUpdateOrder() {
 		for _, s := range f.claimStates[m.ordinal] {
@@ -108,12 +111,12 @@ func (f *facts) growing() string {
 	return ""
 }
 
-// updatesClaims reports whether claims that exist follow their templates.
+// updatesClaims reports whether existing claims follow their templates.
 func (f *facts) updatesClaims() bool {
 	return f.world.Set.Spec.VolumeClaimUpdate.IsInPlace()
 }
 
-// compareClaims compares the claims of members that may be changed with their templates.
+// compareClaims compares the claims that the set may change with their templates.
 func (f *facts) compareClaims() {
 	if !f.updatesClaims() {
 		return
@@ -133,16 +136,16 @@ func (f *facts) compareClaims() {
 	}
 }
 
-// mayChange reports whether a claim is the set's to change: it is in use, and nobody else
-// controls or deletes it. The host lets nobody change one that is not bound.
+// mayChange reports whether the set may change a claim: it is bound, and no one else controls or
+// deletes it. The cluster allows no one to change a claim that is not bound.
 func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, template int) bool {
 	return claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil &&
 		f.world.Rivals[f.world.Set.Spec.VolumeClaimTemplates[template].Name] == "" && !f.ofFormerOwner(claim, m) &&
 		!f.hasOtherController(claim, m)
 }
 
-// awaitsClaims reports whether a member is not updated yet, because its claims have not been
-// told to change: the pod that it has may be the only one that runs on them as they are. A
+// awaitsClaims reports whether a member is not updated yet, because its claims have yet to be
+// patched: its current pod may be the only one that runs with the claims in their current state. A
 // pod that does not serve is not kept for that.
 func awaitsClaims(f *facts, d *draft, m member) bool {
 	if servesNobody(m.pod) {
@@ -150,14 +153,14 @@ func awaitsClaims(f *facts, d *draft, m member) bool {
 	}
 	for _, s := range f.claimStates[m.ordinal] {
 		if s.lacks() {
-			d.wait("pod %s is not replaced before claim %s has been told to become as its template describes", m.pod.Name, s.claim.Name)
+			d.wait("pod %s is not replaced before claim %s is patched to match its template", m.pod.Name, s.claim.Name)
 			return true
 		}
 	}
 	return false
 }
 
-// volumeClaims tell, by template, how far the claims of members are as it describes.
+// volumeClaims reports, for each template, how many claims of members match it.
 func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 	if f.world.Set.Spec.VolumeClaimUpdate == nil {
 		return nil
@@ -175,7 +178,7 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 	return all
 }
 
-// claimStanding is how a claim of a member stands to the template of that index.
+// claimStanding compares a claim of a member with the template of that index.
 func (f *facts) claimStanding(claim *corev1.PersistentVolumeClaim, template int, m member) claimState {
 	rendered, wrong := f.overrides.RenderedClaimTemplate(template, m.ordinal)
 	if wrong != nil {

@@ -13,18 +13,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// retirement is since when an object is not needed, as its annotation says.
+// retirement is since when an object is not needed, according to its annotation.
 type retirement struct {
-	// since is when the delay begins, zero if the annotation has no date. It is never before the host
-	// cluster has written the annotation, by the cluster's clock: the controller that has chosen the date
-	// may have had another time.
+	// since is when the delay begins, zero if the annotation has no date. It is never before the
+	// host cluster wrote the annotation, by the cluster's clock: the controller that chose the date
+	// may have had a wrong clock.
 	since time.Time
-	// proven is true if the cluster says when it has written the annotation. Without that a date proves
-	// nothing, and the object stays.
+	// proven is true if the cluster records when it wrote the annotation. Without that record a
+	// date proves nothing, and the object stays.
 	proven bool
 }
 
-// unproven says why an object stays of which the annotation proves nothing.
+// unproven says why an object stays whose annotation proves nothing.
 const unproven = "its managedFields do not say when " + v1.RetiredAtAnnotation + " was set; delete it by hand if it is not needed"
 
 // retirementOf reads the retired-at annotation of an object.
@@ -37,9 +37,10 @@ func retirementOf(object metav1.Object) retirement {
 	return retirement{slices.MaxFunc([]time.Time{since, written, object.GetCreationTimestamp().Time}, time.Time.Compare).UTC(), proven}
 }
 
-// retiredWrite is when the host's API server has last written the retired-at annotation for one of its
-// managers, and false if it does not say. The server sets the time of a manager's entry whenever that
-// changes a field, so that it may be later than the write of the annotation, and is never earlier.
+// retiredWrite is when the API server of the host cluster last wrote the retired-at annotation for
+// one of its managers, and false if that is not recorded. The server sets the time of a manager's
+// entry whenever the manager changes a field, so the time may be later than the write of the
+// annotation, but is never earlier.
 func retiredWrite(entries []metav1.ManagedFieldsEntry) (at time.Time, found bool) {
 	for _, entry := range entries {
 		if entry.Time != nil && entry.Subresource == "" && managesRetired(entry) && !entry.Time.Time.Before(at) {
@@ -65,8 +66,8 @@ func managesRetired(entry metav1.ManagedFieldsEntry) bool {
 	return manages
 }
 
-// TrimManagedFields is what caches keep of the managed fields of an object: when its retired-at annotation
-// was written. It is nil for an object without one.
+// TrimManagedFields is the part of the managed fields of an object that caches keep: when its
+// retired-at annotation was written. It is nil for an object without that annotation.
 func TrimManagedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	if _, retired := object.GetAnnotations()[v1.RetiredAtAnnotation]; !retired {
 		return nil
@@ -78,7 +79,8 @@ func TrimManagedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	return retiredFields(at)
 }
 
-// retiredFields are the managed fields of an object whose retired-at annotation was written at a time.
+// retiredFields are the managed fields of an object whose retired-at annotation was written at a
+// time.
 func retiredFields(at time.Time) []metav1.ManagedFieldsEntry {
 	return []metav1.ManagedFieldsEntry{{
 		Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: at},

@@ -9,7 +9,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Compute says what to do about a world.
+// Compute decides what to do about a world.
 func Compute(world World) Plan {
 	if identity.IsSetAside(world.Set) {
 		return setAside(world)

@@ -15,17 +15,17 @@ import (
 	"statefulset.dev/identity/conditions"
 )
 
-// standing is what the conditions say.
+// standing is what the conditions report.
 type standing struct {
-	// open is the work that remains, stalled what keeps it from being done, overdue that
-	// it takes too long; nil if it is not so.
+	// open is the work that remains, stalled is what blocks it, and overdue is that it takes too
+	// long; each is nil if it does not apply.
 	open, stalled, overdue *reason
 	// recreating is the condition Progressing of an update that recreates all pods at
 	// once, nil if there is none.
 	recreating *conditions.Condition
 }
 
-// conditionsOf says in words where the set stands.
+// conditionsOf describes the state of the set.
 func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 	open, stalled := stands.open, stands.stalled
 	c.Available = servesEnough(f)
@@ -45,13 +45,13 @@ func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 	default:
 		c.Ready, c.Progressing, c.Reconciling = open.is(corev1.ConditionFalse), open.is(corev1.ConditionTrue), open.is(corev1.ConditionTrue)
 		if isForPeople(open.word) {
-			c.Progressing.Status = corev1.ConditionUnknown // for how long, people say
+			c.Progressing.Status = corev1.ConditionUnknown // people decide how long this takes
 		}
 	}
 	if stalled != nil && open != nil {
 		c.Stalled = stalled.is(corev1.ConditionTrue)
 	} else {
-		c.Stalled = (&reason{v1.ReasonNotStalled, "nothing keeps the controller from going on"}).is(corev1.ConditionFalse)
+		c.Stalled = (&reason{v1.ReasonNotStalled, "nothing blocks the controller"}).is(corev1.ConditionFalse)
 	}
 	if stands.recreating != nil && stands.overdue == nil {
 		c.Progressing = *stands.recreating
@@ -59,7 +59,7 @@ func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
 	return c
 }
 
-// is a condition for a reason.
+// is returns the condition that a reason stands for, with a status.
 func (r *reason) is(status corev1.ConditionStatus) conditions.Condition {
 	return conditions.Condition{Status: status, Reason: r.word, Message: r.message}
 }
@@ -73,8 +73,7 @@ func first(reasons ...*reason) *reason {
 	return nil
 }
 
-// openWork says what remains to be done until the set is as the user wants it,
-// nil if nothing does.
+// openWork is the work that remains until the set is as the user wants it, nil if none remains.
 func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
 	word, growing, paused := "", f.growing(), f.heldBack()
@@ -112,8 +111,7 @@ func openWork(f *facts, d *draft) *reason {
 		joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, exposed, growing, paused, stepText, object)}
 }
 
-// heldWork says what remains to be done of a set whose members are not looked at; nil if that is
-// nothing.
+// heldWork is the work that remains for a set whose members are not synced, nil if none remains.
 func heldWork(f *facts, d *draft) *reason {
 	switch {
 	case f.world.Set.DeletionTimestamp != nil:
@@ -127,8 +125,8 @@ func heldWork(f *facts, d *draft) *reason {
 	}
 }
 
-// joined is a message of parts, of which some are empty. The last one is left out if another one
-// ends with it.
+// joined joins parts into a message, without the empty ones. It leaves out the last part if another
+// part ends with it.
 func joined(parts ...string) string {
 	last := len(parts) - 1
 	if slices.ContainsFunc(parts[:last], func(part string) bool { return strings.HasSuffix(part, parts[last]) }) {
@@ -137,8 +135,8 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
-// orGate is the reason that a set gives whose work is of a kind, if an object is to be there before,
-// or a gate has yet to agree to it.
+// orGate is the reason to report instead of a word for open work, if an object must exist first or
+// a gate has yet to agree.
 func (d *draft) orGate(word string) string {
 	if d.objectWord != "" && (word == v1.ReasonCreatingMembers || word == v1.ReasonUpdating || word == v1.ReasonReplacingMembers) {
 		return d.objectWord
@@ -149,7 +147,7 @@ func (d *draft) orGate(word string) string {
 	return word
 }
 
-// existing is the number of wanted members that have a pod.
+// existing is the number of desired members that have a pod.
 func (f *facts) existing() (count int) {
 	for _, m := range f.members {
 		if m.pod != nil {
@@ -159,8 +157,7 @@ func (f *facts) existing() (count int) {
 	return count
 }
 
-// toUpdate is the number of members that the controller still has to bring to the
-// present revision.
+// toUpdate is the number of members whose pods the controller still has to update or replace.
 func (f *facts) toUpdate() int {
 	count := 0
 	for _, m := range f.members {
@@ -171,8 +168,8 @@ func (f *facts) toUpdate() int {
 	return count
 }
 
-// servesEnough reports whether no more members are unavailable than an update may
-// make so, and whether at least one serves, if any is wanted.
+// servesEnough reports whether no more members are unavailable than an update may make unavailable,
+// and whether at least one serves, if any is desired.
 func servesEnough(f *facts) conditions.Condition {
 	available := f.available
 	needed := max(f.roster.Len()-f.maxUnavailable(), min(f.roster.Len(), 1))

@@ -39,7 +39,7 @@ func create(f *facts, d *draft, m member) {
 	}
 	pod, wrong := d.pods.Pod(source, revision.name, m.ordinal)
 	if wrong != nil {
-		return // sourceOf has said why
+		return // sourceOf has recorded why
 	}
 	outputs, given := outputsFor(f, d, m, source)
 	if !given {
@@ -48,10 +48,10 @@ func create(f *facts, d *draft, m member) {
 	}
 	secrets := f.supporting.secretsOf(m, true)
 	if marks := giveSecrets(f, m, secrets); len(marks) > 0 {
-		if d.inOrder(objects...); len(objects) == 0 { // else they are marked when these exist
+		if d.inOrder(objects...); len(objects) == 0 { // otherwise they are marked later
 			d.each(d.onTheirOwn(marks)...)
 		}
-		d.wait("pod %s is created when its claims say which Secrets it is given", name)
+		d.wait("waiting for the claims of pod %s to record its generated Secrets", name)
 		return
 	}
 	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
@@ -60,8 +60,8 @@ func create(f *facts, d *draft, m member) {
 	d.wait("pod %s is being created", name)
 }
 
-// sourceOf is what a member is made from, and its revision. If no pod can be made from it, that
-// is said.
+// sourceOf is the source from which a member is created, and its revision. It records why if no pod
+// can be created from it.
 func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Source, ok bool) {
 	of, _ = f.target(m)
 	source, err := sourceAt(f, d, of)
@@ -71,7 +71,7 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 	}
 	if missing := f.lackingVolume(source.Template); missing != "" {
 		d.blocked(v1.ReasonClaimTemplateInUse,
-			"pod %s cannot be created at revision %s, which mounts %q: neither is that a volume of its template, nor is there a claim template of that name any more; add it again, or bring the member to another revision", f.podName(m), of.name, missing)
+			"pod %s cannot be created at revision %s, which mounts %q, but neither the revision's volumes nor volumeClaimTemplates define it; add the claim template again, or bring the member to another revision", f.podName(m), of.name, missing)
 		return of, source, false
 	}
 	if _, wrong := d.pods.Template(source, m.ordinal); wrong != nil {
@@ -81,8 +81,8 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 	return of, source, true
 }
 
-// returnable reports whether a member whose pod is removed can be created again, and says
-// why if not. A claim that is being deleted is no obstacle: its end is waited for.
+// returnable reports whether a member can be created again after its pod was removed, and records
+// why not. A claim that is being deleted is no obstacle: the controller waits until it is gone.
 func returnable(f *facts, d *draft, m member) bool {
 	_, source, ok := sourceOf(f, d, m)
 	if !ok {
@@ -100,7 +100,7 @@ func returnable(f *facts, d *draft, m member) bool {
 	return given
 }
 
-// sourceAt is what a member of the given revision is made from.
+// sourceAt is the source from which a member is created at a revision.
 func sourceAt(f *facts, d *draft, r *revision) (identity.Source, error) {
 	if r.name == f.update.name {
 		return identity.SourceOf(f.world.Set), nil
@@ -108,22 +108,22 @@ func sourceAt(f *facts, d *draft, r *revision) (identity.Source, error) {
 	return d.reads.source(r)
 }
 
-// explainTaken says why a member cannot be created under its own name. A pod that
-// an earlier set of the same name left behind is the garbage collector's to remove;
-// about any other somebody has to decide.
+// explainTaken records why a member cannot be created under its own name. The garbage collector
+// removes a pod that an earlier set of the same name left behind. About any other pod, a user has
+// to decide.
 func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	switch {
 	case isTerminating(pod):
 		d.wait("another pod named %s is terminating", pod.Name)
 	case controller == nil:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: nobody controls it, and its labels do not match the set's selector",
+		d.blocked(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it has no controller, and its labels do not match the set's selector",
 			pod.Name)
 	case controller.UID == f.world.Set.UID:
 		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
 	case refersToSet(f.world.Set, *controller):
 		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists and is not the set's: it is controlled by %s", pod.Name, words.ForeignOwner(controller))
+		d.blocked(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it is controlled by %s", pod.Name, words.ForeignOwner(controller))
 	}
 }

@@ -13,14 +13,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// windClock finds out since when the members that the update has reached have had time to
-// become better. The clock begins when one of them is not available, or when as many as the step
-// asks for are and have yet to bake, and begins anew when more are available than ever in the
-// step. Otherwise the update waits for something else than these, and the clock stands; so it
-// does when the update is not to go on, and while a member has yet to be created, unless one that exists
-// is unavailable: others may wait for that one. One that
-// comes and goes is available, too, so that a clock which runs does not stop for less than the
-// deadline.
+// windClock determines since when the members that the update has reached have had time to become
+// available. The clock starts when one of them is not available, or when as many as the step
+// requires are available and have yet to bake. It restarts when more of them are available than
+// ever before in the step. Otherwise the update waits for something other than these members, and
+// the clock stops. It also stops when the update must not continue, and while a member has yet to
+// be created, unless an existing one is unavailable: others may wait for that one. A pod that
+// alternates between ready and not ready counts as available at times, so a running clock stops
+// only when all have been available for the deadline.
 func (f *facts) windClock(p *progress) {
 	stored, available := &f.rollout.stored, f.countAvailable(p.updated)
 	p.most = available
@@ -45,7 +45,8 @@ func (f *facts) windClock(p *progress) {
 	}
 }
 
-// goesNoFurther reports whether the update is not to go on, whatever becomes of its members.
+// goesNoFurther reports whether the update must not continue, regardless of the state of its
+// members.
 func (f *facts) goesNoFurther() bool {
 	return f.paused() || f.isAborted() || f.rollout.stored.Rollback
 }
@@ -59,8 +60,8 @@ func (f *facts) countAvailable(members []member) (count int) {
 	return count
 }
 
-// hadBaked reports whether the members had baked by the time at which one of them ceased to be
-// available, although nobody has looked in between.
+// hadBaked reports whether the members had finished baking before one of them became unavailable,
+// although no sync happened in between.
 func (f *facts) hadBaked(p *progress) bool {
 	since := f.rollout.stored.BakeStartTime
 	if since == nil || !f.sameStep(p) {
@@ -74,15 +75,15 @@ func (f *facts) hadBaked(p *progress) bool {
 	return !f.world.Now.Before(end) && !slices.ContainsFunc(p.updated, changed)
 }
 
-// isSteady reports whether all members that the update has reached are available, and have been
-// for so long that none of them comes and goes.
+// isSteady reports whether all members that the update has reached are available, and have been for
+// so long that none of them alternates between ready and not ready.
 func (f *facts) isSteady(p *progress) bool {
 	at, ok := f.steadyAt(p)
 	return ok && !f.world.Now.Before(at)
 }
 
-// steadyAt is when that is so of members that are available now, and false if they are not, or
-// if it makes no difference because they bake.
+// steadyAt is when members that are available now count as steady. It reports false if some are not
+// available, or if it makes no difference because they bake.
 func (f *facts) steadyAt(p *progress) (at time.Time, ok bool) {
 	if p.ailing != nil || p.baking != nil {
 		return time.Time{}, false
@@ -94,8 +95,8 @@ func (f *facts) steadyAt(p *progress) (at time.Time, ok bool) {
 	return at, true
 }
 
-// lastChange is when the last of members was changed whose containers are being restarted,
-// zero if there are none. Of one that is recreated, the clock stands as long as it has no pod.
+// lastChange is when the last in-place update that is under way for the members began, zero if none
+// is. For a member that is recreated, the clock stops while it has no pod.
 func lastChange(members []member) (last time.Time) {
 	for _, m := range members {
 		last = latest(last, noteOf(m.pod).begun())
@@ -103,8 +104,8 @@ func lastChange(members []member) (last time.Time) {
 	return last
 }
 
-// awaitsMembers reports whether a member that the update has reached has no pod, or one that
-// is about to go. One that has ended by itself counts as not available.
+// awaitsMembers reports whether a member that the update has reached has no pod, or one that is
+// terminating. A pod that has ended by itself counts as unavailable instead.
 func (f *facts) awaitsMembers() bool {
 	for _, m := range f.members {
 		if (f.rollout.released[m.ordinal] || !f.goesByRecord()) && (m.pod == nil || isTerminating(m.pod) && !hasFailed(m.pod)) {
@@ -115,12 +116,12 @@ func (f *facts) awaitsMembers() bool {
 }
 
 // hasFailed reports whether a pod has ended by itself, and not because the cluster needed its
-// place.
+// resources.
 func hasFailed(pod *corev1.Pod) bool {
 	return isFinished(pod) && says(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
 }
 
-// failsAt is when an update has failed unless its members become available.
+// failsAt is when the update fails unless its members become available.
 func (f *facts) failsAt(p *progress) time.Time {
 	at := p.clock.Add(f.progressDeadline())
 	if p.most >= p.quota {

@@ -14,8 +14,8 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// diagnose says why the pod of a member is not ready, and since when. Of a pod without a node it names
-// the claim that has no volume: the scheduler's message does not.
+// diagnose describes why the pod of a member is not ready, and since when. For a pod without a node
+// it also names the claim that has no volume, because the scheduler's message does not.
 func (f *facts) diagnose(m member) string {
 	pod := m.pod
 	if unscheduled := withoutNode(pod); unscheduled != nil {
@@ -27,15 +27,15 @@ func (f *facts) diagnose(m member) string {
 		return unknown(pod)
 	case what != "":
 	case pod.Status.Phase == corev1.PodRunning:
-		what = "running, and not ready"
+		what = "running but not ready"
 	default:
 		what = "starting"
 	}
 	return what + since(brokenSince(pod))
 }
 
-// unknown says that the node of a pod does not report. The pod's conditions are from before that, so they
-// do not say since when.
+// unknown says that the node of a pod does not report its state. The conditions of the pod are
+// older than that, so they do not show since when.
 func unknown(pod *corev1.Pod) string {
 	node, reason := "its node", ""
 	if pod.Spec.NodeName != "" {
@@ -57,7 +57,7 @@ func (f *facts) unboundClaim(m member) string {
 		class := claim.Spec.StorageClassName
 		switch {
 		case class == nil:
-			return fmt.Sprintf("; claim %s has no volume: it names no StorageClass, and the cluster has given it no default one", claim.Name)
+			return fmt.Sprintf("; claim %s has no volume: it names no StorageClass, and the cluster has not assigned a default one", claim.Name)
 		case *class == "":
 			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that is created by hand",
 				claim.Name, *class)
@@ -85,7 +85,7 @@ func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// symptom names the first container with something wrong, and what; empty if none has.
+// symptom names the first container that has a problem, and the problem; empty if none has.
 func symptom(pod *corev1.Pod) string {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if ailment := ailment(container); ailment != "" {
@@ -95,8 +95,8 @@ func symptom(pod *corev1.Pod) string {
 	return ""
 }
 
-// brokenSince is since when a pod that is not ready is to be so, and is not, as far as that is
-// known. As long as it was out of service by our hand, it was not to be.
+// brokenSince is since when a pod is not ready although it should be, as far as that is known.
+// While the controller had the pod out of service, it was not supposed to be ready.
 func brokenSince(pod *corev1.Pod) metav1.Time {
 	broken := notReadySince(pod)
 	if c := conditionOf(pod, v1.PodInService); c != nil && isDrainable(pod) && broken.Before(&c.LastTransitionTime) {
@@ -105,7 +105,8 @@ func brokenSince(pod *corev1.Pod) metav1.Time {
 	return broken
 }
 
-// notReadySince is since when a pod that is not ready is not, as far as that is known.
+// notReadySince is since when a pod that is not ready has been in that state, as far as that is
+// known.
 func notReadySince(pod *corev1.Pod) metav1.Time {
 	if ready := readyCondition(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
 		return ready.LastTransitionTime
@@ -120,8 +121,8 @@ func since(begun metav1.Time) string {
 	return " since " + words.Clock(begun.Time)
 }
 
-// ailment says what is wrong with a container, empty if nothing is. What the kubelet
-// alternates between while nothing changes is called by one name.
+// ailment describes the problem of a container, empty if it has none. If the kubelet alternates
+// between two reasons while nothing changes, both are reported under one name.
 func ailment(container corev1.ContainerStatus) string {
 	if waiting := container.State.Waiting; waiting != nil {
 		switch waiting.Reason {

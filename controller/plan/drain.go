@@ -18,8 +18,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// drainTime is how long a pod is out of service before its containers are restarted, and false
-// if the set takes none out of service for that.
+// drainTime is how long a pod is out of service before its containers are restarted, and false if
+// the set does not drain pods for that.
 func (f *facts) drainTime() (time.Duration, bool) {
 	if f.inPlacePolicy() == "" {
 		return 0, false
@@ -31,8 +31,8 @@ func (f *facts) drainTime() (time.Duration, bool) {
 	return v1.Seconds(*seconds), true
 }
 
-// withServiceGate is a pod that is about to be created, with the readiness gate by which it can
-// be taken out of service, if its set asks for that.
+// withServiceGate is a new pod with the readiness gate by which it can be taken out of service, if
+// its set requests that.
 func (f *facts) withServiceGate(pod *corev1.Pod) *corev1.Pod {
 	if _, drains := f.drainTime(); drains && f.world.SetsConditions && !isDrainable(pod) {
 		pod.Spec.ReadinessGates = append(slices.Clip(pod.Spec.ReadinessGates), corev1.PodReadinessGate{ConditionType: v1.PodInService})
@@ -41,14 +41,14 @@ func (f *facts) withServiceGate(pod *corev1.Pod) *corev1.Pod {
 }
 
 // isDrainable reports whether a pod can be taken out of service: its readiness depends on a
-// condition that nobody else sets.
+// condition that no one but this controller sets.
 func isDrainable(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.ReadinessGates,
 		func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
 }
 
-// outSince is since when a pod is out of service by our hand, and false if it is not. One that has
-// yet to get the condition has never been in service.
+// outSince is since when the controller has had a pod out of service, and false if it has not. A
+// pod that has yet to get the condition has never been in service.
 func outSince(pod *corev1.Pod) (time.Time, bool) {
 	if !isDrainable(pod) {
 		return time.Time{}, false
@@ -67,26 +67,26 @@ func isDraining(pod *corev1.Pod) bool {
 	return out && (!isRestarting(pod) || len(noteOf(pod).Containers) == 0)
 }
 
-// needsDrain reports whether the pod of a member is to be taken out of service before it is
-// changed. One that is broken serves nobody.
+// needsDrain reports whether the pod of a member has to be taken out of service before it is
+// changed. A broken pod serves no one.
 func (f *facts) needsDrain(m member, change *identity.InPlaceChange) bool {
 	_, drains := f.drainTime()
 	return drains && change.Restarts() && !isBroken(m.pod)
 }
 
-// withDrain is a change of the pod of a member, prevented if the pod would have to be taken out of
-// service for it, cannot be, and may be replaced.
+// withDrain is a change of the pod of a member. The change is prevented if the pod would have to be
+// taken out of service for it, but cannot be, and may be replaced instead.
 func (f *facts) withDrain(m member, change *identity.InPlaceChange) *identity.InPlaceChange {
 	if change.Prevented != "" || isDrainable(m.pod) || f.inPlacePolicy() != v1.IfPossibleInPlaceUpdatePolicyType || !f.world.SetsConditions ||
 		!f.needsDrain(m, change) {
 		return change
 	}
 	return &identity.InPlaceChange{
-		Prevented: "pods that have been created without readiness gate " + string(v1.PodInService) + " cannot be drained"}
+		Prevented: "pods that were created without readiness gate " + string(v1.PodInService) + " cannot be drained"}
 }
 
-// lacksRight reports whether a member has to be taken out of service, and the controller has no
-// right to do that. It says so.
+// lacksRight reports whether a member has to be taken out of service and the controller has no
+// right to do that. It records that.
 func (f *facts) lacksRight(d *draft, m member) bool {
 	if f.world.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
 		return false
@@ -97,11 +97,11 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 	return true
 }
 
-// rightsAgain is after how long it is seen whether a right that is missing has been given.
+// rightsAgain is after how long the controller checks whether a missing right has been granted.
 const rightsAgain = time.Minute
 
-// nextRight is how long it takes until it is seen whether a right has been given that keeps the
-// set; zero if none does.
+// nextRight is the time until the controller checks whether a right has been granted whose absence
+// blocks the set; zero if no right is missing.
 func (d *draft) nextRight() time.Duration {
 	if d.stalled == nil || d.stalled.word != v1.ReasonMissingRight {
 		return 0
@@ -109,8 +109,8 @@ func (d *draft) nextRight() time.Duration {
 	return rightsAgain
 }
 
-// nextDrain is how long it takes until the first member has been out of service for long enough; zero
-// if none is.
+// nextDrain is the time until the first member has been out of service for long enough; zero if
+// none is out of service.
 func (f *facts) nextDrain() (next time.Duration) {
 	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
@@ -121,7 +121,7 @@ func (f *facts) nextDrain() (next time.Duration) {
 	return next
 }
 
-// drainEnds are the times at which wanted members have been out of service for long enough.
+// drainEnds are the times at which desired members have been out of service for long enough.
 func (f *facts) drainEnds() iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		drain, drains := f.drainTime()
@@ -139,10 +139,10 @@ func (f *facts) drainEnds() iter.Seq[time.Time] {
 	}
 }
 
-// prepare makes the pod of a member ready for a change in place, and reports whether it is; if not,
-// with what is to be done first. What was said of the pod in conditions that the update waits for
-// was said of another revision, so it is forgotten; and where containers are to be restarted, the
-// pod is out of service for as long as the set says. Both is one write.
+// prepare makes the pod of a member ready for a change in place, and reports whether it is ready.
+// If it is not, first lists the actions to do before the change. Conditions of the pod that the
+// update waits for were set for another revision, so they are reset; and if containers are to be
+// restarted, the pod is out of service for the time that the set specifies. Both are one write.
 func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (first []action.Action, ready bool) {
 	conditions, drains := f.verdictsUntil(m, f.world.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
 	since, out := outSince(m.pod)
@@ -164,12 +164,12 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	}
 	d.keepOut(m)
 	switch {
-	case drains && asks && !out: // until when is known when the host has let it begin
+	case drains && asks && !out: // the end is known when the cluster has allowed the drain to begin
 		d.wait("pod %s is drained for %s, and then updated in place", m.pod.Name, left)
 	case drains:
 		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.world.Now.Add(left)))
 	}
-	if out && left > 0 { // what grows old meanwhile is forgotten at the end
+	if out && left > 0 { // conditions that become outdated meanwhile are reset at the end
 		d.again(left)
 		return nil, false
 	}
@@ -177,13 +177,13 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 		action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions, AsBudgetsAllow: asks}}, false
 }
 
-// condition is one of a pod that is set now.
+// condition is a pod condition that is set now.
 func (f *facts) condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(f.world.Now.Truncate(time.Second))}
 }
 
-// keepOut notes that the pod of a member is being made ready for its update, and stays out of
+// keepOut records that the pod of a member is being prepared for its update, and stays out of
 // service if it is.
 func (d *draft) keepOut(m member) {
 	if d.out == nil {
@@ -201,14 +201,14 @@ func (f *facts) inService() corev1.PodCondition {
 	return f.condition(v1.PodInService, corev1.ConditionTrue, v1.ReasonInService)
 }
 
-// isOutOfService reports whether a pod is to be put into service as far as nothing is done with it.
+// isOutOfService reports whether a pod has to be put into service if nothing else is done with it.
 func isOutOfService(pod *corev1.Pod) bool {
 	return isDrainable(pod) && says(pod, string(v1.PodInService)) != corev1.ConditionTrue
 }
 
-// putIntoService puts new pods into service, and those whose containers are not about to be
-// restarted any more: the update was taken back, or rests, or others go first. It does not wait
-// for anybody's health: the member serves somebody, if nothing else keeps it from that.
+// putIntoService puts into service new pods, and pods whose containers are no longer about to be
+// restarted: the update was reverted or is paused, or others go first. It does not wait for healthy
+// members: this member serves its clients if nothing else prevents that.
 func putIntoService(f *facts, d *draft) verdict {
 	for m := range f.all() {
 		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || !isOutOfService(m.pod) || isRestarting(m.pod) || d.out[m.pod.UID] ||
@@ -220,8 +220,8 @@ func putIntoService(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// drainedUntil is until when the last of the members is out of service that are about to be
-// restarted: until then nothing moves, and nothing need.
+// drainedUntil is when the last of the members that are about to be restarted has been out of
+// service for long enough. Until then no progress is expected.
 func (f *facts) drainedUntil() (until time.Time) {
 	for end := range f.drainEnds() {
 		until = latest(until, end)

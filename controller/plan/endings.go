@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// firstPause is how long the second pod of a member that ends soon is left as it is
-	// before it is replaced. Each further one is left twice as long as the one before, as
-	// the kubelet does with containers, up to longestPause.
+	// firstPause is how long the controller waits before it replaces the second pod in a row that
+	// ends soon. Each further wait is twice as long, up to longestPause, like the back-off of the
+	// kubelet for containers.
 	firstPause   = 10 * time.Second
 	longestPause = 5 * time.Minute
 	// soon is the age up to which a pod that ends counts as one more in a row.
@@ -24,12 +24,12 @@ type ending struct {
 	pod types.UID
 	// seen is when it was first seen to have ended.
 	seen time.Time
-	// inARow is how many of the member's pods have ended soon one after the other, this
-	// one among them.
+	// inARow is how many pods of the member have ended soon, one after the other, including this
+	// one.
 	inARow int
 }
 
-// due is from when on the pod may be replaced.
+// due is the time from which the pod may be replaced.
 func (e ending) due() time.Time {
 	if e.inARow < 2 {
 		return e.seen
@@ -41,8 +41,8 @@ func (e ending) due() time.Time {
 	return e.seen.Add(min(pause, longestPause))
 }
 
-// countEndings finds out how often in a row each member's pod has ended. Members whose
-// pod has run for long are forgotten, and so are those that are not wanted.
+// countEndings counts how often in a row the pod of each member has ended. It forgets members whose
+// pod has run for long, and members that are not desired.
 func (f *facts) countEndings() {
 	if f.world.Records.set != f.world.Set.UID {
 		f.world.Records.endings = nil
@@ -67,10 +67,10 @@ func (f *facts) countEndings() {
 	}
 }
 
-// pauses reports until when the pod of a member, which has ended, is left as it is: one
-// that ends as soon as it runs would be recreated as fast as the host can. A pod that
-// an update would replace is not: the update may be what mends it. A clock that was set
-// back does not make it longer.
+// pauses reports until when the pod of a member, which has ended, is not replaced. A pod that ends
+// as soon as it runs would otherwise be recreated as fast as the cluster can. There is no pause for
+// a pod that an update would replace, because the update may fix it. A clock that is set back does
+// not make the pause longer.
 func (f *facts) pauses(m member) (until time.Time, pauses bool) {
 	if _, how := f.target(m); how != keep && how != restart {
 		return time.Time{}, false

@@ -14,8 +14,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// setAside is the plan of a set whose expressions are not evaluated any more: none is evaluated, and
-// nothing is done. Its status counts pods, and keeps all else.
+// setAside is the plan for a set whose expressions are no longer evaluated: it does nothing. The
+// status counts pods and keeps everything else.
 func setAside(world World) Plan {
 	_, held := v1.Held(world.Set)
 	f := &facts{world: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set),
@@ -50,10 +50,10 @@ func setAside(world World) Plan {
 	return p
 }
 
-// stoppedMessage says which expressions are not evaluated any more, why, and what to do.
+// stoppedMessage says which expressions are no longer evaluated, why, and what to do.
 func stoppedMessage(set *v1.StatefulSet) string {
 	mark := set.Status.Evaluation
-	return fmt.Sprintf("the controller does not evaluate %s any more (inputs %s): %d of its processes ended while they did; "+
-		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate %s -n %s",
+	return fmt.Sprintf("the controller no longer evaluates %s (inputs %s): %d of its processes ended while doing so; "+
+		"pods, claims and objects stay unchanged; change these fields, or retry the evaluation: kubectl sts evaluate %s -n %s",
 		words.ForeignText(words.Few(mark.Fields)), words.Foreign(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
 }

@@ -81,7 +81,7 @@ func TestAStopNamesAFewFields(t *testing.T) {
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
 	set.Status.Evaluation = &v1.StatefulSetEvaluation{
 		Inputs: "abc", Fields: []string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e"}, Deaths: 2}
-	const want = "does not evaluate spec.a, spec.b, spec.c and 2 more any more (inputs abc)"
+	const want = "no longer evaluates spec.a, spec.b, spec.c and 2 more (inputs abc)"
 	if got := stoppedMessage(set); !strings.Contains(got, want) {
 		t.Errorf("got %q, want it to say %q", got, want)
 	}

@@ -25,13 +25,13 @@ import (
 type Failure struct {
 	Action action.Action
 	Err    error
-	// Tried is when it failed, Next when it is tried again if nothing changes before that; zero if that
-	// is not known.
+	// Tried is when it failed. Next is when it is tried again if nothing changes before that, zero
+	// if that is not known.
 	Tried, Next time.Time
 }
 
-// shortestReported is the shortest wait for another try that conditions report: a shorter
-// one is over before it is read, and each costs a write.
+// shortestReported is the shortest wait for another try that conditions report: a shorter one is
+// over before anyone reads it, and each report costs a write.
 const shortestReported = 5 * time.Second
 
 // times says when the action was tried, and when it is tried again.
@@ -42,8 +42,8 @@ func (f Failure) times() string {
 	return fmt.Sprintf(" (tried at %s, next at %s)", words.Clock(f.Tried), words.Clock(f.Next))
 }
 
-// WithFailures is what the status of a set becomes when actions of its plan have failed; before
-// is the status that it had, so that what stays as it was keeps its time.
+// WithFailures is the status of a set after actions of its plan have failed. before is the previous
+// status: what has not changed since keeps its time.
 func WithFailures(before v1.StatefulSetStatus, p Plan, failures []Failure, now time.Time) v1.StatefulSetStatus {
 	status := tellUnreclaimed(tellUndeleted(p.Status, failures), failures)
 	failures = slices.DeleteFunc(slices.Clone(failures), isMinor)
@@ -53,9 +53,9 @@ func WithFailures(before v1.StatefulSetStatus, p Plan, failures []Failure, now t
 	return status
 }
 
-// failed is what the conditions say when actions have failed. The set is stalled if the host understood the request
-// and refused it, because then a person has to change something; it is not if the host was merely in trouble, or if a
-// budget does not let a pod be evicted yet.
+// failed are the conditions after actions have failed. The set is stalled if the cluster understood
+// the request and refused it, because then a person has to change something. It is not stalled if
+// the cluster was merely in trouble, or if a budget does not allow an eviction yet.
 func failed(says conditions.Conditions, failures []Failure) conditions.Conditions {
 	worst := worstOf(failures)
 	message := failureText(worst, len(failures)-1)
@@ -80,8 +80,8 @@ func failed(says conditions.Conditions, failures []Failure) conditions.Condition
 	return says
 }
 
-// worstOf is the failure that conditions name: the first refusal, or else the first that is not merely an eviction
-// which a budget does not allow yet, or else the last.
+// worstOf is the failure that conditions report: the first refusal, or else the first failure that
+// is not merely an eviction that a budget does not allow yet, or else the last one.
 func worstOf(failures []Failure) Failure {
 	worst := failures[0]
 	for _, failure := range failures {
@@ -95,14 +95,14 @@ func worstOf(failures []Failure) Failure {
 	return worst
 }
 
-// failureText says what could not be done, and that there is more of the kind.
+// failureText says what could not be done, and how many more actions failed.
 func failureText(worst Failure, more int) string {
 	message := fmt.Sprintf("could not %s: %s", worst.Action, Cause(worst.Err)) + worst.times()
 	if _, changes := worst.Action.(action.ApplyObject); changes && apierrors.IsInvalid(worst.Err) {
-		message += "; delete it to have it made anew"
+		message += "; delete it so that it is recreated"
 	}
 	if owners, sets := worst.Action.(action.SetClaimOwners); sets && owners.Exposed != "" {
-		message += fmt.Sprintf("; until then claim %s, which stays, is deleted with %s", owners.Claim.Name, owners.Exposed)
+		message += fmt.Sprintf("; until then, retained claim %s would be deleted with %s", owners.Claim.Name, owners.Exposed)
 	}
 	if more > 0 {
 		message += fmt.Sprintf(" (and %d more)", more)
@@ -110,7 +110,8 @@ func failureText(worst Failure, more int) string {
 	return message
 }
 
-// refusalWord is the reason for what the host refused, and what to do if a right is missing.
+// refusalWord is the reason for a request that the cluster refused, and what to do if a right is
+// missing.
 func refusalWord(failure Failure) (word, advice string) {
 	if missing := missingGrant(failure); missing != nil {
 		return v1.ReasonMissingRight, "; " + missing.remedy()
@@ -118,7 +119,7 @@ func refusalWord(failure Failure) (word, advice string) {
 	return v1.ReasonHostRefused, ""
 }
 
-// isMinor reports whether nothing rests on what the host did not carry out.
+// isMinor reports whether nothing depends on an action that the cluster did not carry out.
 func isMinor(failure Failure) bool {
 	patch, ok := failure.Action.(action.PatchPod)
 	_, deletes := failure.Action.(action.DeleteObject)
@@ -126,21 +127,21 @@ func isMinor(failure Failure) bool {
 	return ok && patch.Minor || deletes || reclaims
 }
 
-// Cause is an error without what the host repeats of the request: whose quota is
-// used up matters, and that creating pods is therefore forbidden is known. Nor does it
-// tell what is different at every try, which would be news each time. It is one line of
+// Cause is an error without what the cluster repeats from the request: which quota is used up
+// matters, but it is already known that creating pods is therefore forbidden. It also leaves out
+// what is different at every try, because that would change the status each time. It is one line of
 // bounded length, whatever a webhook has answered.
 func Cause(err error) string { return words.ForeignText(steady(cause(err))) }
 
-// steady is a text without the port that a connection came from, and without the time
-// at which a certificate was looked at.
+// steady is a text without the port of a connection's client, and without the time at which a
+// certificate was verified.
 func steady(text string) string {
 	from := regexp.MustCompile(`\b((?:tcp|udp)[46]?) \S+:\d+->`)
 	at := regexp.MustCompile(`\bcurrent time [0-9TZ:.+-]+ is`)
 	return at.ReplaceAllString(from.ReplaceAllString(text, "$1 "), "current time is")
 }
 
-// budgetIn names the budget that does not let a pod be evicted, and how it stands; empty if an
+// budgetIn describes the budget that does not allow a pod to be evicted, and its state; empty if an
 // answer is about something else.
 func budgetIn(answer apierrors.APIStatus) string {
 	if details := answer.Status().Details; details != nil {

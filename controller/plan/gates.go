@@ -24,11 +24,11 @@ import (
 type request struct {
 	ID        int64                      `json:"id"`
 	Operation v1.DisruptionOperationType `json:"operation"`
-	// Revision is the one at which the member is to return, empty if it is not to.
+	// Revision is the revision at which the member returns, empty if it does not return.
 	Revision string      `json:"revision,omitempty"`
 	Since    metav1.Time `json:"since"`
-	// Broken is true if the pod was not ready before, for a reason of its own. Otherwise no one can
-	// tell later whether that is a consequence of the question.
+	// Broken is true if the pod was already not ready before, for a reason of its own. Later it
+	// would not be known whether the request is the cause.
 	Broken bool `json:"broken,omitempty"`
 }
 
@@ -38,8 +38,8 @@ func isRequested(pod *corev1.Pod) bool {
 	return open
 }
 
-// requestOf is what the gates are asked about a pod. What cannot be read is a request for
-// nothing, so that another follows.
+// requestOf is the request to the gates about a pod. An annotation that cannot be read is a request
+// for nothing, so that another one follows.
 func requestOf(pod *corev1.Pod) (asked request, open bool) {
 	text, open := pod.Annotations[v1.DisruptionAnnotation]
 	if err := json.Unmarshal([]byte(text), &asked); err != nil {
@@ -51,20 +51,20 @@ func requestOf(pod *corev1.Pod) (asked request, open bool) {
 // answer is the reason of a condition that agrees.
 func (r request) answer() string { return v1.DisruptionAnswerPrefix + strconv.FormatInt(r.ID, 10) }
 
-// Answer is the reason of a condition by which a gate agrees to what is asked about a pod, and
-// false if nothing is.
+// Answer is the reason of a condition by which a gate agrees to the request about a pod, and false
+// if there is no request.
 func Answer(pod *corev1.Pod) (reason string, asked bool) {
 	r, asked := requestOf(pod)
 	return r.answer(), asked
 }
 
-// isFor reports whether it is the same that is asked.
+// isFor reports whether two requests ask for the same.
 func (r request) isFor(other request) bool {
 	return r.Operation == other.Operation && r.Revision == other.Revision
 }
 
-// wants is what a pod is to be removed for, and at which revision its member is to return; no
-// operation if it is to stay, or if nobody has to be asked.
+// wants is why a pod is to be removed, and at which revision its member returns. It has no
+// operation if the pod stays, or if no one has to be asked.
 func (f *facts) wants(m member) request {
 	switch {
 	case m.pod == nil || isTerminating(m.pod) || isFinished(m.pod):
@@ -94,8 +94,8 @@ func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.Disr
 	return gates
 }
 
-// gated is what a pod is to be removed for, and the gates that have to agree before that. A pod that
-// was broken before a gate was asked is updated without asking: the update may be what fixes it.
+// gated is why a pod is to be removed, and the gates that have to agree first. A pod that was
+// broken before a gate was asked is updated without asking: the update may be what fixes it.
 func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
 	wanted = f.wants(m)
 	if wanted.Operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
@@ -104,16 +104,16 @@ func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
 	return wanted, f.gatesFor(wanted.Operation)
 }
 
-// standoff is how far the gates are that are asked about a pod.
+// standoff is the state of the gates that are asked about a pod.
 type standoff struct {
-	// unasked are the types of those that have yet to be asked, awaited of those that have
-	// yet to agree.
+	// unasked are the types of the gates that have yet to be asked, awaited are those of the gates
+	// that have yet to agree.
 	unasked, awaited []string
-	// until is when the first of them need not be waited for any more, zero for never.
+	// until is when the first of these gates times out, zero for never.
 	until time.Time
 }
 
-// standoffOf says how far gates are with a request that a pod has.
+// standoffOf determines the state of the gates for a request that a pod has.
 func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked request) (s standoff) {
 	for _, gate := range gates {
 		c := conditionOf(pod, corev1.PodConditionType(gate.ConditionType))
@@ -124,7 +124,7 @@ func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked re
 		case gate.TimeoutSeconds == nil:
 			s.awaited = append(s.awaited, gate.ConditionType)
 		default:
-			// It is asked since the later of the two.
+			// The gate was asked at the later of the two times.
 			end := latest(asked.Since.Time, c.LastTransitionTime.Time).Add(v1.Seconds(*gate.TimeoutSeconds))
 			if !f.world.Now.Before(end) {
 				continue
@@ -138,7 +138,7 @@ func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked re
 	return s
 }
 
-// agreed reports whether all gates of a member agree that its pod is removed.
+// agreed reports whether all gates of a member agree to the removal of its pod.
 func (f *facts) agreed(m member) bool {
 	wanted, gates := f.gated(m)
 	if len(gates) == 0 {
@@ -149,8 +149,8 @@ func (f *facts) agreed(m member) bool {
 	return asked.isFor(wanted) && len(s.unasked)+len(s.awaited) == 0
 }
 
-// askGates asks the gates of a member, and reports whether all agree that its pod is removed;
-// if not, with what is to be done first. What is asked is written down first, and only a look
+// askGates asks the gates of a member, and reports whether all agree to the removal of its pod. If
+// they do not, first lists the actions to do before. The request is written first, and only a sync
 // that reads it sets the conditions.
 func askGates(f *facts, d *draft, m member) (first []action.Action, agree bool) {
 	wanted, gates := f.gated(m)
@@ -177,7 +177,7 @@ func askGates(f *facts, d *draft, m member) (first []action.Action, agree bool) 
 	}
 }
 
-// nextID is a number that no request of a pod has had.
+// nextID is a number that no earlier request about a pod has had.
 func (f *facts) nextID(pod *corev1.Pod) int64 {
 	last, err := strconv.ParseInt(pod.Annotations[v1.DisruptionCountAnnotation], 10, 64)
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *facts) nextID(pod *corev1.Pod) int64 {
 	return max(last, asked.ID, 0) + 1
 }
 
-// ask writes a request down.
+// ask writes a request into the annotation of a pod.
 func ask(m member, next request) action.Action {
 	text, err := json.Marshal(next)
 	if err != nil {
@@ -210,8 +210,8 @@ func nounOf(operation v1.DisruptionOperationType) string {
 	}
 }
 
-// tellAsked says whose agreement is waited for, and for how long, beside what is waited for
-// otherwise.
+// tellAsked adds to the message about what the set waits for which gates have yet to agree, and
+// until when at most.
 func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, until time.Time) {
 	if d.atGate {
 		return

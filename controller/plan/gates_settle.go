@@ -12,9 +12,9 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// settleGates withdraws what the gates are asked and that is not to happen any more, and tells
-// new pods whose readiness depends on a gate that it is not asked. It does not wait for
-// anybody's health: a pod that was asked may be what others wait for.
+// settleGates withdraws requests for what is no longer going to happen, and sets the conditions of
+// new pods whose readiness depends on a gate that is not asked. It does not wait for healthy
+// members: others may wait for a pod that was asked about.
 func settleGates(f *facts, d *draft) verdict {
 	for m := range f.all() {
 		if m.pod == nil || isTerminating(m.pod) || isFinished(m.pod) || d.changesPod(m) {
@@ -32,14 +32,15 @@ func settleGates(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// isMootFor reports whether a pod is asked about something else than what is to happen to it.
+// isMootFor reports whether the request about a pod is for something other than what is going to
+// happen to it.
 func (f *facts) isMootFor(m member) bool {
 	asked, _ := requestOf(m.pod)
 	return !asked.isFor(f.wants(m))
 }
 
-// withdraw is what is next of the withdrawal of a request: the conditions first, so that the
-// annotation says as long as it is not complete that there is something to withdraw.
+// withdraw is the next action of the withdrawal of a request. The conditions come first, so that
+// the annotation shows until the end that there is something to withdraw.
 func (f *facts) withdraw(m member) action.Action {
 	var closed []string
 	for _, c := range m.pod.Status.Conditions {
@@ -54,7 +55,7 @@ func (f *facts) withdraw(m member) action.Action {
 		Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
 }
 
-// untold are the gates on which the readiness of a pod depends and of which it says nothing.
+// untold are the gates on which the readiness of a pod depends and for which it has no condition.
 func (f *facts) untold(pod *corev1.Pod) (types []string) {
 	for _, gate := range pod.Spec.ReadinessGates {
 		if f.isGate(gate.ConditionType) && conditionOf(pod, gate.ConditionType) == nil {
@@ -76,8 +77,8 @@ func (f *facts) isGate(kind corev1.PodConditionType) bool {
 	return false
 }
 
-// nextGate is how long it takes until an answer need not be waited for any more, zero if none
-// is waited for, or without end.
+// nextGate is the time until the first awaited gate times out; zero if none is awaited, or none
+// times out.
 func (f *facts) nextGate() (next time.Duration) {
 	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0

@@ -19,12 +19,12 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// LacksKey is what the output of a key is said to miss that a Secret does not have. Those of a Secret
-// from a template that generates are its keys, without what they hold.
+// LacksKey is what an output is missing for a key that a Secret does not have. The outputs of a
+// Secret from a template that generates are its keys, without their values.
 const LacksKey = "there is no such key"
 
-// findGiven finds the Secrets that a claim or a pod of the set has been given: with them data may have
-// been written. It also puts the templates into the order in which objects are made.
+// findGiven finds the generated Secrets that a claim or a pod of the set uses: data may have been
+// written with them. It also puts the templates into the order in which objects are created.
 func (o *supportingObjects) findGiven() {
 	o.making = o.templates
 	if !slices.ContainsFunc(o.templates, identity.Object.Generates) {
@@ -44,8 +44,8 @@ func (o *supportingObjects) findGiven() {
 	}
 }
 
-// findKnowing finds, by the names of generated Secrets, the first claim of the set that has been given
-// each, whether or not the set still has its claim template.
+// findKnowing finds, by the names of generated Secrets, the first claim of the set that records
+// each, whether or not the set still has the template of that claim.
 func (o *supportingObjects) findKnowing() {
 	if !slices.ContainsFunc(o.world.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
 		len(identity.RemovedTemplates(&o.world.Set.Status)) == 0 {
@@ -61,8 +61,8 @@ func (o *supportingObjects) findKnowing() {
 	}
 }
 
-// claimKnowing is a claim whose data may have been written with what was drawn for an object, empty if
-// there is none.
+// claimKnowing is a claim whose data may have been written with the generated values of an object,
+// empty if there is none.
 func (o *supportingObjects) claimKnowing(object *Object) string {
 	if object.Annotations[v1.GeneratedAnnotation] == "" {
 		return ""
@@ -70,10 +70,10 @@ func (o *supportingObjects) claimKnowing(object *Object) string {
 	return o.knownBy[object.Name]
 }
 
-func asLongAs(claim string) string { return "as long as claim " + claim + " is there" }
+func asLongAs(claim string) string { return "as long as claim " + claim + " exists" }
 
-// keepKnown has the Secrets of a template stay when the set is deleted, as long as a claim knows one of
-// them: claims of templates that were removed stay, and come back with a set of the same name.
+// keepKnown keeps the Secrets of a template when the set is deleted, as long as a claim records one
+// of them: claims of removed templates stay, and a later set of the same name uses them again.
 func (o *supportingObjects) keepKnown() {
 	if !slices.ContainsFunc(o.templates, func(t identity.Object) bool { return t.Generates() && t.GoesWithSet() }) {
 		return
@@ -91,12 +91,13 @@ func (o *supportingObjects) keepKnown() {
 	}
 }
 
-// isLost reports whether an object that does not exist is a Secret that must not be drawn again.
+// isLost reports whether an object that does not exist is a Secret that must not be generated
+// again.
 func (o *supportingObjects) isLost(s *supportingObject) bool {
 	return s.of.Generates() && o.given[s.key.Name]
 }
 
-// lost says what is to be done about a Secret that is gone.
+// lost says what to do about a Secret that is gone.
 func (s supportingObject) lost() (word, message string) {
 	todo := fmt.Sprintf("restore it, or create it by hand with %s", action.KeysText(s.of.Template().Generate))
 	if s.of.Template().ExistingPolicy == v1.RefuseExistingObject {
@@ -105,7 +106,7 @@ func (s supportingObject) lost() (word, message string) {
 	return v1.ReasonGeneratedSecretMissing, s.key.String() + " is gone: " + todo
 }
 
-// withKeys is a new object, which says which texts it is created with.
+// withKeys is a new object with an annotation that names its generated keys.
 func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructured.Unstructured {
 	if s.of.Generates() {
 		annotations := made.GetAnnotations()
@@ -115,7 +116,7 @@ func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructure
 	return made
 }
 
-// lostSecrets are those that are to be looked for in the host, in the order of the templates.
+// lostSecrets are the Secrets to search for in the cluster, in the order of the templates.
 func (o *supportingObjects) lostSecrets() (all []identity.ObjectKey) {
 	if len(o.given) == 0 {
 		return nil
@@ -130,8 +131,9 @@ func (o *supportingObjects) lostSecrets() (all []identity.ObjectKey) {
 	return all
 }
 
-// hasKeys reports whether a Secret that exists has the keys that are generated, and says what is lacking
-// if not. It was made with those that it says; others are looked for in it.
+// hasKeys reports whether an existing Secret has the keys that are generated, and records what is
+// missing if not. The annotation of the Secret names the keys with which it was created. To find
+// others, the Secret is read.
 func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 	made := identity.GeneratedOf(s.found)
 	for _, key := range s.of.Template().Generate {
@@ -141,11 +143,11 @@ func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 		switch output, read := s.found.Outputs[key.Key]; {
 		case s.found.Outputs == nil:
 			d.reads.needs(s.read())
-			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is read for its keys", f.podName(m), s.key)
+			d.waitForObject(v1.ReasonWaitingForObjects, "%s: reading the keys of %s", f.podName(m), s.key)
 			return false
 		case read && output.Missing == "":
 		case output.Missing == LacksKey:
-			d.blocked(v1.ReasonGeneratedSecretMissing, "%s has no key %s: add it; nothing is written into a Secret that exists", s.key, key.Key)
+			d.blocked(v1.ReasonGeneratedSecretMissing, "%s has no key %s: add it; the controller adds no keys to an existing Secret", s.key, key.Key)
 			return false
 		default:
 			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s: %s", f.podName(m), s.key, words.ForeignText(output.Missing))
@@ -155,8 +157,8 @@ func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 	return true
 }
 
-// secretsOf are the names of the generated Secrets of a member, those of the set among them: all, or
-// only those that exist.
+// secretsOf are the names of the generated Secrets of a member, including those of the set: all of
+// them, or only those that exist.
 func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
 	if o.given == nil {
 		return nil
@@ -173,7 +175,7 @@ func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
 	return names
 }
 
-// giveSecrets plans that the claims of a member that exist say which Secrets it was given, before a pod
+// giveSecrets plans that the existing claims of a member record its generated Secrets, before a pod
 // can write data with them.
 func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
@@ -198,8 +200,8 @@ func claimsGiven(claims []*corev1.PersistentVolumeClaim, secrets []string) []*co
 	return claims
 }
 
-// tellClaims notes at the claims of members that have a pod which Secrets these were given: a template
-// may be younger than the pod. It holds up nothing.
+// tellClaims plans that the claims of members that have a pod record the generated Secrets of these
+// members: a template may be newer than the pod. It blocks nothing.
 func tellClaims(f *facts, d *draft) verdict {
 	if f.supporting.given == nil || f.world.Set.DeletionTimestamp != nil {
 		return proceed
@@ -211,7 +213,7 @@ func tellClaims(f *facts, d *draft) verdict {
 		}
 		for _, mark := range d.onTheirOwn(giveSecrets(f, m, f.supporting.secretsOf(m, false))) {
 			if told == mostChanged {
-				return proceed // the next look goes on
+				return proceed // the next sync continues
 			}
 			told++
 			d.aside = append(d.aside, action.Chain{mark})
@@ -220,8 +222,8 @@ func tellClaims(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// onTheirOwn are the marks of claims that this plan does not change otherwise: after that they are other
-// ones, and their turn comes.
+// onTheirOwn are the marks for claims that this plan changes in no other way. After such a change
+// the claim has another version, and a later sync marks it.
 func (d *draft) onTheirOwn(marks []action.Action) []action.Action {
 	return slices.DeleteFunc(marks, func(mark action.Action) bool {
 		return slices.ContainsFunc(d.chains, func(chain action.Chain) bool {
@@ -248,7 +250,8 @@ func changesClaim(act action.Action) string {
 	return ""
 }
 
-// assumedKeys adds to what plans take the objects of a template to give the keys that are generated.
+// assumedKeys adds the generated keys of a template to the outputs that plans assume for its
+// objects.
 func assumedKeys(template *v1.ObjectTemplate, all map[string]render.Output) {
 	for _, key := range template.Generate {
 		all[key.Key] = render.Output{}

@@ -10,23 +10,22 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// awaitRevisions stops while a revision that the set's pods run, or that its
-// status names as the current one, still belongs to somebody else: a set of this name
-// has left its pods behind, and its revisions are about to follow. Until they do, the
-// present template might be recorded a second time under another name, and pods
-// would be replaced for nothing.
+// awaitRevisions stops while a revision that the set's pods run, or that its status names as the
+// current one, still belongs to another controller: a set of this name has left its pods behind,
+// and is about to release its revisions. Until then, the template might be recorded a second time
+// under another name, and pods would be replaced without need.
 func awaitRevisions(f *facts, d *draft) verdict {
 	if f.awaiting == nil {
 		return proceed
 	}
 	controller := metav1.GetControllerOfNoCopy(f.awaiting)
-	d.wait("revision %s, which the set's pods run, still belongs to the %s; nothing is done until it is given up",
+	d.wait("revision %s, which the set's pods run, is still owned by %s; the controller waits until that owner releases it",
 		f.awaiting.Name, words.ForeignOwner(controller))
 	return stop
 }
 
-// freezeRevisions keeps the revisions that the status names: those of a held set are
-// somebody else's to write, and of a set that waits for revisions they are not known.
+// freezeRevisions keeps the revisions that the status names: another program may write those of a
+// suspended set, and those of a set that waits for revisions are not known.
 func (f *facts) freezeRevisions() {
 	f.awaiting = f.awaited()
 	if f.frozen() {
@@ -34,8 +33,8 @@ func (f *facts) freezeRevisions() {
 	}
 }
 
-// awaited is the first of the revisions that have to be given up before anything can
-// be decided, nil if there is none.
+// awaited is the first of the revisions that their owner has to release before anything can be
+// decided, nil if there is none.
 func (f *facts) awaited() *appsv1.ControllerRevision {
 	var first *appsv1.ControllerRevision
 	for _, r := range f.world.Revisions {

@@ -12,7 +12,7 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// leaveAlone stops where nothing is to be done: the set is about to go, or held.
+// leaveAlone stops if nothing must be done: the set is being deleted, or it is suspended.
 func leaveAlone(f *facts, _ *draft) verdict {
 	if f.world.Set.DeletionTimestamp != nil || f.held {
 		return stop
@@ -20,20 +20,20 @@ func leaveAlone(f *facts, _ *draft) verdict {
 	return proceed
 }
 
-// shareNoName stops while another group's set of the same name has pods: two
-// controllers that give their pods the same names would undo each other's work.
+// shareNoName stops while a set of the same name in another group has pods: two controllers that
+// give their pods the same names would undo each other's work.
 func shareNoName(f *facts, d *draft) verdict {
 	owner := f.nameOwner()
 	if owner == "" {
 		return proceed
 	}
 	d.blocked(v1.ReasonNameTaken,
-		"%s; while it exists, nothing is done for this set: move it with kubectl sts migrate, or delete one of the two", owner)
+		"%s; until that changes, the controller does nothing for this set: move the other set with kubectl sts migrate, or delete one of the two", owner)
 	return stop
 }
 
-// nameOwner tells of a pod that has the name of a member, wanted or not, and belongs
-// to a set of the same name in another group; empty if there is none.
+// nameOwner describes a pod that has the name of a member, desired or not, and belongs to a set of
+// the same name in another group; empty if there is none.
 func (f *facts) nameOwner() string {
 	var named string
 	for _, pod := range f.world.Pods {
@@ -50,10 +50,10 @@ func (f *facts) nameOwner() string {
 	return named
 }
 
-// holdMessage says that the set is held, and how to end that.
+// holdMessage says that the set is suspended, and how to resume it.
 func (f *facts) holdMessage() string {
 	why, _ := v1.Held(f.world.Set)
 	return fmt.Sprintf(
-		"the annotation %s=%q holds the set: nothing is created, changed or deleted for it; to go on, remove it: kubectl annotate sset %s -n %s %s-",
+		"the annotation %s=%q suspends the set: the controller creates, changes and deletes nothing for it; to resume, remove the annotation: kubectl annotate sset %s -n %s %s-",
 		v1.HoldAnnotation, words.ForeignText(why), f.world.Set.Name, f.world.Set.Namespace, v1.HoldAnnotation)
 }

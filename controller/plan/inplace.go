@@ -19,12 +19,12 @@ import (
 	"statefulset.dev/identity"
 )
 
-// errNoRecord is of a revision that the set has no record of any more.
-var errNoRecord = errors.New("there is no record any more")
+// errNoRecord is the error for a revision of which the set no longer has a record.
+var errNoRecord = errors.New("its record no longer exists")
 
-// goOnInPlace sees to the pods whose containers are being restarted or resized, whatever the
-// members around them do: it ends what has been done, gives a pod that hangs to another
-// revision if the set has come to want that, resizes containers, and gives up what does not come.
+// goOnInPlace handles the pods whose containers are being restarted or resized, whatever the
+// members around them do. It completes finished updates, brings a blocked pod to another revision
+// if the set now requires that, resizes containers, and gives up what does not happen.
 func goOnInPlace(f *facts, d *draft) verdict {
 	left := map[int]bool{}
 	for m := range f.all() {
@@ -34,12 +34,12 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		note := noteOf(m.pod)
 		overdue, _ := f.isOverdue(m.pod)
 		switch {
-		case f.asked(m) && isBroken(m.pod): // it goes, as asked
+		case f.asked(m) && isBroken(m.pod): // it is removed, as requested
 		case note.isDone(m.pod):
 			f.finishInPlace(d, m, note)
 		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
 			d.each(f.bringOn(d, m)...)
-		case overdue && isOutOfService(m.pod): // it is not clear when it goes
+		case overdue && isOutOfService(m.pod): // it is not known when it is removed
 			d.each(f.serve(m))
 		case overdue:
 			left[m.ordinal] = true
@@ -47,7 +47,7 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		case len(note.ungiven(m.pod)) > 0:
 			left[m.ordinal] = true
 		}
-		if f.roster.Contains(m.ordinal) && !f.isStranded(m) { // of which more is said later
+		if f.roster.Contains(m.ordinal) && !f.isStranded(m) { // a later rule reports more about these
 			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
 		}
 	}
@@ -55,7 +55,7 @@ func goOnInPlace(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// finishInPlace ends what has been done with the pod of a member.
+// finishInPlace completes the update in place of the pod of a member.
 func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 	conditions, settles := f.atEnd(m, note), f.settlingFor(m.pod, note)
 	switch {
@@ -72,15 +72,15 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 	}
 }
 
-// mayGoOn reports whether the containers of a pod are being restarted, and nothing else is
-// done with it first.
+// mayGoOn reports whether the containers of a pod are being restarted, and no other rule has to act
+// on the pod first.
 func mayGoOn(pod *corev1.Pod) bool {
 	return isRestarting(pod) && !isTerminating(pod) && !isFinished(pod) && pod.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name
 }
 
-// settlingFor is how long it takes until a pod that is ready has been so for long enough
-// since its containers have been restarted. One that has become ready after that says so
-// itself; one without a probe need not have noticed.
+// settlingFor is how long it takes until a ready pod has been ready for minReadySeconds since its
+// containers were restarted. If the pod became ready after that, its readiness condition already
+// shows this. A pod without a probe may have stayed ready throughout the restart.
 func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
 	if f.world.Set.Spec.MinReadySeconds == 0 || !isReady(pod) {
 		return 0
@@ -93,13 +93,13 @@ func (f *facts) settlingFor(pod *corev1.Pod, note inPlaceNote) time.Duration {
 }
 
 // goesOnInPlace reports whether containers of a broken pod are being restarted or resized, and that
-// comes to an end without others: by what their node does, by time, or because the update is to bring
+// ends without other members: through the pod's node, after a time, or because the update brings
 // the pod to another revision.
 func (f *facts) goesOnInPlace(m member) bool {
 	return isRestarting(m.pod) && (!noteOf(m.pod).hangs(m.pod) || f.isDue(m))
 }
 
-// isOutdated reports whether a wanted member is to be brought to another revision.
+// isOutdated reports whether a desired member has to be brought to another revision.
 func (f *facts) isOutdated(m member) bool {
 	if !f.roster.Contains(m.ordinal) {
 		return false
@@ -108,8 +108,8 @@ func (f *facts) isOutdated(m member) bool {
 	return how == recreate || how == mend
 }
 
-// bringOn is what brings a member to the revision that it is to have whose containers are being restarted
-// for another one.
+// bringOn brings a member whose containers are being restarted for one revision to the revision
+// that it should have now.
 func (f *facts) bringOn(d *draft, m member) []action.Action {
 	if _, how := f.target(m); how == mend {
 		return removeUnready(f, d, m)
@@ -117,7 +117,7 @@ func (f *facts) bringOn(d *draft, m member) []action.Action {
 	return replaceMember(f, d, m)
 }
 
-// inPlacePolicy is how the set asks for updates in place, empty if it does not.
+// inPlacePolicy is the policy of the set for updates in place, empty if it does not request them.
 func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
 	strategy := f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || strategy.RollingUpdate.InPlace == nil {
@@ -126,10 +126,10 @@ func (f *facts) inPlacePolicy() v1.InPlaceUpdatePolicyType {
 	return strategy.RollingUpdate.InPlace.Policy
 }
 
-// inPlaceOr is what brings the pod of a member to the revision that the member is to have:
-// a change of the pod, if the set asks for that and it is possible, or else the removal,
-// unless the set forbids that. It is nothing then, and said why. Gates are asked before, if
-// either takes the member from service.
+// inPlaceOr brings the pod of a member to the revision that the member should have: by a change of
+// the pod, if the set requests that and it is possible, or else by its removal, unless the set
+// forbids that. Then it is nothing, and the reason is recorded. Gates are asked first, if either
+// takes the member out of service.
 func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.Action {
 	if f.inPlacePolicy() == "" && !isRestarting(m.pod) {
 		return remove(f, d, m, removal)
@@ -138,7 +138,7 @@ func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.
 	case f.isForbidden(d, m):
 		return nil
 	case change.Prevented != "":
-		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because that is not possible in place: %s", f.goal(m).name,
+		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because they cannot be updated in place: %s", f.goal(m).name,
 			change.Prevented)
 		return remove(f, d, m, removal)
 	case change.Disturbs() || isRestarting(m.pod):
@@ -154,8 +154,8 @@ func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.
 	}
 }
 
-// isForbidden reports whether a member cannot be updated in place, and the set allows no other
-// way, or the controller none. It says so.
+// isForbidden reports whether a member cannot be updated in place, and the set does not allow its
+// pod to be recreated, or the controller lacks a right. It records that.
 func (f *facts) isForbidden(d *draft, m member) bool {
 	if f.lacksRight(d, m) {
 		return true
@@ -168,13 +168,13 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 		return false
 	}
 	d.blocked(v1.ReasonInPlaceImpossible,
-		"pod %s cannot be brought to revision %s in place, and inPlace.policy %s allows no other way: %s; delete the pod to have it recreated, or set %s",
+		"pod %s cannot be updated in place to revision %s, and inPlace.policy %s does not allow the controller to recreate it: %s; delete the pod so that it is recreated, or set the policy to %s",
 		m.pod.Name, f.goal(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
 	return true
 }
 
-// updateInPlace is the change of the pod of a member. If the host finds it invalid, the pod
-// is removed instead, unless the set forbids that, or gates have not been asked about it.
+// updateInPlace is the change of the pod of a member. If the cluster finds the change invalid, the
+// pod is removed instead, unless the set forbids that, or gates have not been asked about it.
 func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal action.DeletePod) action.UpdateInPlace {
 	goal := f.goal(m).name
 	removal = f.addressed(m, removal)
@@ -192,7 +192,7 @@ func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal 
 	return update
 }
 
-// with are values with another one.
+// with is a copy of values with another one.
 func with(values map[string]*string, key, value string) map[string]*string {
 	all := make(map[string]*string, len(values)+1)
 	maps.Copy(all, values)
@@ -200,8 +200,8 @@ func with(values map[string]*string, key, value string) map[string]*string {
 	return all
 }
 
-// isRelabelled reports whether a member gets to its revision by a change of labels and
-// annotations alone, so that it serves all the while.
+// isRelabelled reports whether a member gets to its revision by a change of labels and annotations
+// alone, so that it serves throughout.
 func (f *facts) isRelabelled(d *draft, m member) bool {
 	if f.inPlacePolicy() == "" {
 		return false
@@ -210,24 +210,24 @@ func (f *facts) isRelabelled(d *draft, m member) bool {
 	return change.Prevented == "" && !change.Disturbs()
 }
 
-// changeOf is the change that brings the pod of a member to the revision that the member is
-// to have.
+// changeOf is the change that brings the pod of a member to the revision that the member should
+// have.
 func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 	switch {
 	case f.hasOtherClaims(m):
-		return &identity.InPlaceChange{Prevented: "it does not mount the claims of the present templates"}
+		return &identity.InPlaceChange{Prevented: "the pod does not mount the claims of the current templates"}
 	case f.hasOtherOverride(m):
-		return &identity.InPlaceChange{Prevented: "it was made with another override than the member has now"}
+		return &identity.InPlaceChange{Prevented: "the pod was created with a different override"}
 	case f.asksConditions() && f.goal(m) == f.update && !f.world.SetsConditions:
 		return &identity.InPlaceChange{
-			Prevented: "steps of the update ask for pod conditions, and the controller has no right to reset those of before"}
+			Prevented: "steps of the update require pod conditions, and the controller has no right to reset earlier ones"}
 	}
 	return f.withDrain(m, f.changeBetween(d, m))
 }
 
-// changeBetween is the change of a pod from the revision that it has to the one that it is to have.
-// It is found out once for all members that have the same override, unless what is made at these
-// revisions is rendered for each.
+// changeBetween is the change of a pod from its revision to the revision that it should have. It is
+// computed once for all members that have the same override, unless pods of these revisions are
+// rendered for each member.
 func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
 	from, to := revisionOf(m.pod), f.goal(m)
 	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
@@ -247,27 +247,27 @@ func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
 func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identity.InPlaceChange {
 	before, err := f.recordedAs(from)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", words.Foreign(from), words.ForeignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Foreign(from), words.ForeignText(err.Error()))}
 	}
 	after, err := f.recordedAs(to.name)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, words.ForeignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.ForeignText(err.Error()))}
 	}
 	made, wrong := f.overrides.Rendered(before, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", words.Foreign(from), words.ForeignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Foreign(from), words.ForeignText(wrong.For(ordinal)))}
 	}
 	wanted, wrong := f.overrides.Rendered(after, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("of revision %s, %s", to.name, words.ForeignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.ForeignText(wrong.For(ordinal)))}
 	}
 	change := identity.ChangeInPlace(made, wanted, f.world.Resizes)
 	change.Prevented = words.ForeignText(change.Prevented)
 	return &change
 }
 
-// recordedAs is what a revision of the set records, with all defaults. It is not kept for
-// the next look: members may have many, and each is read once in a look, unless it is rendered.
+// recordedAs is what a revision of the set records, with all defaults. It is not kept for the next
+// sync: members may have many revisions, and each is read once per sync, unless it is rendered.
 func (f *facts) recordedAs(name string) (identity.Source, error) {
 	if name == f.update.name {
 		return identity.SourceOf(f.world.Set), nil

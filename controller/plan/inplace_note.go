@@ -18,27 +18,28 @@ import (
 	"statefulset.dev/identity"
 )
 
-// inPlaceNote is what the annotation of a pod says of its update in place. It is written
-// together with what restarts the containers, so that either both are so or none is.
+// inPlaceNote is the record of an update in place, which an annotation of the pod contains. It is
+// written together with the change that restarts the containers, so that either both take effect or
+// neither does.
 type inPlaceNote struct {
-	// Revisions are the one that the pod had and the one that it gets, which is that of its
-	// label.
+	// Revisions are the previous revision of the pod and the new one, which is that of its label.
 	Revisions []string `json:"revisions"`
 	Since     string   `json:"since"`
-	// Containers are the containers that are restarted, with the ID that each had before,
-	// empty if it had none. Nothing else tells a container of the new image from one of the
-	// old: two tags may name the same image, and be shown under either name.
+	// Containers are the containers that are restarted, with the ID that each had before, empty if
+	// it had none. Nothing else distinguishes a container with the new image from one with the old
+	// image: two tags may name the same image, and the status may show either name.
 	Containers map[string]string `json:"containers"`
-	// Resources are the cpu and the memory that containers are to have otherwise. They are
-	// given to the pod when this has been written, and are here as long as it cannot be said
-	// that the containers have them, so that no change of mind leaves any of them behind.
+	// Resources are the new cpu and memory of containers. The pod gets them after this has been
+	// written. They stay here until the containers certainly have them, so that none of them is
+	// left behind if the set changes again.
 	Resources map[string]corev1.ResourceRequirements `json:"resources,omitempty"`
-	// ResizeRestarts is true if a container is restarted for these.
+	// ResizeRestarts is true if the resize restarts a container.
 	ResizeRestarts bool `json:"resizeRestarts,omitempty"`
 }
 
-// isRestarting reports whether containers of a pod are being restarted or resized for an update. Such
-// a member pays for that from the first moment on, ready as its pod may be.
+// isRestarting reports whether containers of a pod are being restarted or resized for an update.
+// Such a member counts against the disruption budget from the first moment, even while its pod is
+// ready.
 func isRestarting(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -47,8 +48,8 @@ func isRestarting(pod *corev1.Pod) bool {
 	return noted
 }
 
-// noteOf reads the annotation of a pod. One that cannot be read names no container, as
-// nobody has written it here.
+// noteOf reads the annotation of a pod. An annotation that cannot be read names no container,
+// because this controller has not written it.
 func noteOf(pod *corev1.Pod) inPlaceNote {
 	var note inPlaceNote
 	if json.Unmarshal([]byte(pod.Annotations[v1.InPlaceAnnotation]), &note) != nil || note.begun().IsZero() {
@@ -66,7 +67,7 @@ func (n inPlaceNote) begun() time.Time {
 	return at
 }
 
-// text is the note as the annotation has it.
+// text is the record as the value of the annotation.
 func (n inPlaceNote) text() string {
 	written, err := json.Marshal(n)
 	if err != nil {
@@ -75,8 +76,9 @@ func (n inPlaceNote) text() string {
 	return string(written)
 }
 
-// nextNote is the note of a pod that gets another revision, by a change that restarts or
-// resizes containers. Those that have yet to be for an earlier one stay in it.
+// nextNote is the record for a pod that gets another revision by a change that restarts or resizes
+// containers. Containers that have yet to be restarted or resized for an earlier revision stay in
+// it.
 func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now time.Time) inPlaceNote {
 	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: words.Clock(now), Containers: map[string]string{}}
 	if before := noteOf(pod); isRestarting(pod) {
@@ -104,14 +106,14 @@ func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// isDone reports whether all containers have been restarted and resized. How they do is then
-// told by the pod's readiness, as of any other pod.
+// isDone reports whether all containers have been restarted and resized. After that, the pod's
+// readiness shows their health, as for any other pod.
 func (n inPlaceNote) isDone(pod *corev1.Pod) bool {
 	return isObserved(pod) && len(n.awaited(pod)) == 0 && n.isResized(pod)
 }
 
-// lastStart is when the last of the containers that were changed was started, zero if it is
-// not known of any. One that is resized need not be started anew.
+// lastStart is when the last of the changed containers was started, zero if that is not known for
+// any of them. A container that is resized need not restart.
 func (n inPlaceNote) lastStart(pod *corev1.Pod) (last time.Time) {
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(n.Containers)), slices.Collect(maps.Keys(n.Resources))) {
 		if running := containerOf(pod, name).State.Running; running != nil && running.StartedAt.After(last) {
@@ -121,10 +123,10 @@ func (n inPlaceNote) lastStart(pod *corev1.Pod) (last time.Time) {
 	return last
 }
 
-// mayChange reports whether the pod may be given yet another revision: its node has ended
-// the containers of the one before last, or never started them. Before that it might find
-// an image that it runs already, and restart nothing. A resize is what it is whenever the node
-// comes to see it.
+// mayChange reports whether the pod may get yet another revision: its node has stopped the
+// containers of the revision before, or never started them. Otherwise the node might find that it
+// already runs the new image, and restart nothing. A resize does not depend on when the node
+// observes it.
 func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
 	if len(n.Containers) == 0 {
 		return true
@@ -134,20 +136,21 @@ func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
 	})
 }
 
-// hangs reports whether containers have yet to be restarted, and their node has ended those of before, or
-// never started them, and waits for what may not come, such as an image.
+// hangs reports whether containers have yet to be restarted, although their node has stopped the
+// previous ones, or never started them, and waits for something that may never come, such as an
+// image.
 func (n inPlaceNote) hangs(pod *corev1.Pod) bool {
 	return len(n.awaited(pod)) > 0 && n.mayChange(pod)
 }
 
-// isObserved reports whether the status of a pod is about its present spec, as far as the
-// host tells: those before Kubernetes 1.34 do not. Of a pod that has no node nobody has to.
+// isObserved reports whether the status of a pod reflects its current spec, as far as the cluster
+// reports that: Kubernetes before 1.34 does not. A pod without a node counts as observed.
 func isObserved(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" || pod.Status.ObservedGeneration == 0 || pod.Status.ObservedGeneration >= pod.Generation
 }
 
-// containerOf is what the status of a pod says of a container or an init container, the
-// zero value if it says nothing.
+// containerOf is the status of a container or an init container of a pod, the zero value if it has
+// none.
 func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range statuses {
@@ -159,18 +162,18 @@ func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// tell says which containers of a pod are restarted or resized since when, and what is wrong
-// with it.
+// tell describes which containers of a pod are restarted or resized since when, and the problem of
+// the pod, if it has one.
 func (n inPlaceNote) tell(pod *corev1.Pod) string {
-	what := "its containers restart"
+	what := "its containers are restarting"
 	if names := n.awaited(pod); len(names) > 0 {
-		what = containersText(names, "restarts", "restart")
+		what = containersText(names, "is", "are") + " restarting"
 	} else if names := n.unresized(pod); len(names) > 0 {
-		what = containersText(names, "is", "are") + " resized"
+		what = containersText(names, "is", "are") + " being resized"
 	}
 	what += " in place"
 	if at := n.begun(); !at.IsZero() {
-		what += " since " + words.Clock(at)
+		what += " (since " + words.Clock(at) + ")"
 	}
 	if wrong := symptom(pod); wrong != "" {
 		what += "; " + wrong
@@ -181,13 +184,12 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	return what
 }
 
-// tellVain says which containers of a pod should have been restarted by now.
+// tellVain describes which containers of a pod should have been restarted by now.
 func (n inPlaceNote) tellVain(pod *corev1.Pod) string {
 	return fmt.Sprintf("%s not been restarted since %s", containersText(n.awaited(pod), "has", "have"), words.Clock(n.begun()))
 }
 
-// containersText names containers in a message, with the verb that goes with one of them or with
-// many.
+// containersText names containers in a message, with the verb for one container or for several.
 func containersText(names []string, verb, verbOfMany string) string {
 	what := "container "
 	if len(names) > 1 {

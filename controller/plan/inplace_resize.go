@@ -17,11 +17,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// resizeNext gives containers the cpu and the memory that the note of their pod names. It is
-// another request than the one that wrote the note, because the host takes either resources or
-// anything else; and it names values, so that it does not matter how often it is made. If the
-// host finds it invalid, the pod is removed instead, where that is allowed, and so many others
-// being down lets it. It reports whether that may be.
+// resizeNext gives containers the cpu and the memory in the record of their pod. It is another
+// request than the one that wrote the record, because one request can change either resources or
+// anything else. It sets absolute values, so it may be repeated. If the cluster finds it invalid,
+// the pod is removed instead, where that is allowed and not too many others are down. It reports
+// whether that may happen.
 func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 	note, resize := noteOf(m.pod), action.ResizePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)}
 	resize.AsBudgetsAllow = note.ResizeRestarts && f.mindsBudgets(m.pod)
@@ -43,7 +43,7 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 	return resize.Otherwise != nil
 }
 
-// mayRecreate reports whether a member may be recreated whose containers cannot be resized.
+// mayRecreate reports whether a member whose containers cannot be resized may be recreated.
 func (f *facts) mayRecreate(d *draft, m member) bool {
 	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType ||
 		f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
@@ -53,7 +53,7 @@ func (f *facts) mayRecreate(d *draft, m member) bool {
 	return returnable(f, told, m) && !awaitsClaims(f, told, m)
 }
 
-// mergedResources are resources of containers with others on top, nil if there are none.
+// mergedResources are resources of containers, overridden by others, nil if there are none.
 func mergedResources(all, others map[string]corev1.ResourceRequirements) map[string]corev1.ResourceRequirements {
 	if len(others) == 0 {
 		return all
@@ -66,14 +66,14 @@ func mergedResources(all, others map[string]corev1.ResourceRequirements) map[str
 	return merged
 }
 
-// ungiven are the containers whose spec has yet to be given the resources that are noted.
+// ungiven are the containers whose spec does not have the recorded resources yet.
 func (n inPlaceNote) ungiven(pod *corev1.Pod) []string {
 	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
 		return !gives(&c.Resources, wanted)
 	})
 }
 
-// lacking are the containers of which resources are noted that they lack in some way, by name.
+// lacking are the containers, by name, that lack their recorded resources according to a function.
 func (n inPlaceNote) lacking(pod *corev1.Pod, lacks func(c *corev1.Container, wanted corev1.ResourceRequirements) bool) (names []string) {
 	if len(n.Resources) == 0 {
 		return nil
@@ -89,13 +89,14 @@ func (n inPlaceNote) lacking(pod *corev1.Pod, lacks func(c *corev1.Container, wa
 	return names
 }
 
-// awaitsHost reports whether nothing is waited for but that the host takes a resize. Until then
-// no container is restarted for it.
+// awaitsHost reports whether the pod waits only for the cluster to accept a resize. Until then no
+// container is restarted for it.
 func (n inPlaceNote) awaitsHost(pod *corev1.Pod) bool {
 	return len(n.ungiven(pod)) > 0 && len(n.awaited(pod)) == 0
 }
 
-// gives reports whether resources are the wanted ones, as far as anything is wanted.
+// gives reports whether resources have the desired values. Resources without a desired value do not
+// count.
 func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequirements) bool {
 	if resources == nil {
 		return false
@@ -110,9 +111,8 @@ func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequire
 	return true
 }
 
-// unresized are the containers of which it cannot be said yet that they have what is noted, by
-// name. The status of a pod tells what containers have, and its conditions whether any of that
-// has yet to be done.
+// unresized are the containers, by name, that may not have the recorded resources yet. The status
+// of a pod shows what containers have, and its conditions whether a resize is still open.
 func (n inPlaceNote) unresized(pod *corev1.Pod) []string {
 	pending := len(resizing(pod)) > 0
 	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
@@ -120,23 +120,24 @@ func (n inPlaceNote) unresized(pod *corev1.Pod) []string {
 	})
 }
 
-// isResized reports whether all containers have the resources that are noted.
+// isResized reports whether all containers have the recorded resources.
 func (n inPlaceNote) isResized(pod *corev1.Pod) bool { return len(n.unresized(pod)) == 0 }
 
-// isBeingResized reports whether the node of a pod has been told to resize containers, and has
-// yet to do so. As long as the host does not take that, it is the host that is waited for.
+// isBeingResized reports whether the node of a pod has to resize containers, and has yet to do so.
+// While the cluster has not accepted the resize, the pod waits for the cluster and not for the
+// node.
 func (n inPlaceNote) isBeingResized(pod *corev1.Pod) bool {
 	return len(n.ungiven(pod)) == 0 && !n.isResized(pod)
 }
 
-// isInfeasible reports whether the node of a pod says that it cannot ever resize its containers.
+// isInfeasible reports whether the node of a pod says that it can never resize its containers.
 func (n inPlaceNote) isInfeasible(pod *corev1.Pod) bool {
 	return n.isBeingResized(pod) && slices.ContainsFunc(resizing(pod), func(c *corev1.PodCondition) bool {
 		return c.Reason == corev1.PodReasonInfeasible && (c.ObservedGeneration == 0 || c.ObservedGeneration >= pod.Generation)
 	})
 }
 
-// resizing are the conditions by which a node says that it has yet to resize containers.
+// resizing are the conditions by which a node reports that it has yet to resize containers.
 func resizing(pod *corev1.Pod) (all []*corev1.PodCondition) {
 	for _, kind := range []corev1.PodConditionType{corev1.PodResizePending, corev1.PodResizeInProgress} {
 		if c := conditionOf(pod, kind); c != nil && c.Status == corev1.ConditionTrue {
@@ -146,8 +147,8 @@ func resizing(pod *corev1.Pod) (all []*corev1.PodCondition) {
 	return all
 }
 
-// resizingSince is since when the node of a pod has yet to resize containers, as far as it says
-// so.
+// resizingSince is since when the node of a pod has yet to resize containers, as far as it reports
+// that.
 func resizingSince(pod *corev1.Pod) (since time.Time) {
 	for _, c := range resizing(pod) {
 		since = latest(since, c.LastTransitionTime.Time)
@@ -162,23 +163,24 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// tellUnresized says which containers should have been resized by now, and what their node says.
+// tellUnresized describes which containers should have been resized by now, and what their node
+// reports.
 func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
 	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Clock(n.begun()),
 		nodeSays(pod))
 }
 
-// nodeSays is what the node of a pod says of a resize that it has yet to do, empty if it says
-// nothing.
+// nodeSays is what the node of a pod reports about a resize that it has yet to do, empty if it
+// reports nothing.
 func nodeSays(pod *corev1.Pod) string {
 	for _, c := range resizing(pod) {
 		if c.Reason == "" {
 			continue
 		}
 		if c.Message == "" {
-			return "; its node says " + words.Foreign(c.Reason)
+			return "; its node reports " + words.Foreign(c.Reason)
 		}
-		return fmt.Sprintf("; its node says %s: %s", words.Foreign(c.Reason), words.ForeignText(c.Message))
+		return fmt.Sprintf("; its node reports %s: %s", words.Foreign(c.Reason), words.ForeignText(c.Message))
 	}
 	return ""
 }

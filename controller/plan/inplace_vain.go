@@ -13,19 +13,19 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// defaultGrace is what a pod that does not say so has to end in.
+// defaultGrace is the termination grace period of a pod that does not specify one.
 const defaultGrace = 30 * time.Second
 
-// resizeOrGiveUp tells the host to resize members, and recreates those that wait for a restart or
-// a resize that does not come. A container that has ended by itself just as it was to be restarted
-// is taken for the restarted one, and if the change is then undone, its node finds that it runs
-// what it is to run. No status tells such a wait from one for a slow node, so it is given up after
-// a time: to recreate the member ends well in both cases. Of a resize the node itself says why it
-// does not do it.
+// resizeOrGiveUp resizes members, and recreates members that wait for a restart or a resize that
+// does not happen. If a container ends by itself just before its restart, it counts as restarted.
+// If the change is then reverted, its node finds that it already runs the right image. No status
+// distinguishes such a wait from a wait for a slow node, so the controller gives up after a time:
+// to recreate the member helps in both cases. For a resize, the node itself reports why it does not
+// do it.
 //
-// The members go in the order of updates, one that serves only as long as no more than
-// maxUnavailable members are down, and in an ordered set when all others serve. They count as
-// serving here, or two of them would wait for each other.
+// Members are handled in the order of updates. A member that serves is recreated only if no more
+// than maxUnavailable members are down; in an ordered set, only if all others serve. Members that
+// wait here count as serving, because two of them would otherwise wait for each other.
 func resizeOrGiveUp(f *facts, d *draft, left map[int]bool) {
 	if len(left) == 0 {
 		return
@@ -50,7 +50,7 @@ func resizeOrGiveUp(f *facts, d *draft, left map[int]bool) {
 	}
 }
 
-// isDown reports whether a wanted member does not serve, or is about to.
+// isDown reports whether a desired member does not serve, or is about to stop.
 func (f *facts) isDown(m member) bool {
 	if m.pod == nil || isTerminating(m.pod) {
 		return true
@@ -62,9 +62,9 @@ func (f *facts) isDown(m member) bool {
 	return !ready || f.world.Set.Spec.MinReadySeconds > 0 && at.After(f.world.Now)
 }
 
-// restartedUntil is the time until which containers of a pod should have been ended to be
-// restarted, or should have been resized: they may take all the time that the pod gives them, and
-// their node as much as anything of the set may take.
+// restartedUntil is the time by which containers of a pod should have been stopped for their
+// restart, or should have been resized: they may take their whole grace period, and the node may
+// take as long as the progress deadline of the set.
 func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 	grace := defaultGrace
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
@@ -74,8 +74,8 @@ func (f *facts) restartedUntil(pod *corev1.Pod, note inPlaceNote) time.Time {
 }
 
 // isOverdue reports whether containers of a pod should have been restarted or resized by now, or
-// cannot be resized. As long as that may still come, left is how long it takes. A pod that has yet
-// to run waits for more than that, and would when it is recreated.
+// cannot be resized. While that may still happen, left is the time that remains. A pod that does
+// not run yet waits for more than that, and still would if it were recreated.
 func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	if !isRestarting(pod) || isTerminating(pod) || pod.Status.Phase != corev1.PodRunning {
 		return false, 0
@@ -93,13 +93,13 @@ func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	return left == 0, left
 }
 
-// servesInVain reports whether a member serves and waits for a restart that does not come, or for
-// the host to let it be resized.
+// servesInVain reports whether a member serves while it waits for a restart that does not happen,
+// or for the cluster to accept a resize.
 func (f *facts) servesInVain(m member) bool {
 	return m.pod != nil && isRestarting(m.pod) && !f.isDown(m)
 }
 
-// nextOverdue is how long it takes until the first restart is given up.
+// nextOverdue is the time until the first restart or resize is given up.
 func (f *facts) nextOverdue() (next time.Duration) {
 	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
@@ -111,8 +111,7 @@ func (f *facts) nextOverdue() (next time.Duration) {
 	return next
 }
 
-// giveUpRestart recreates a member, if so many others may be down, and reports whether it
-// does.
+// giveUpRestart recreates a member if that many others may be down, and reports whether it does.
 func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	note := noteOf(m.pod)
 	what, why := note.tellVain(m.pod), action.DeleteUnrestarted
@@ -121,9 +120,9 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	}
 	switch {
 	case f.rests():
-		d.wait("pod %s is recreated when the update goes on: %s", m.pod.Name, what)
+		d.wait("pod %s is recreated when the update continues: %s", m.pod.Name, what)
 	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
-		d.blocked(v1.ReasonInPlaceImpossible, "pod %s has to be recreated, which the update strategy leaves to you: %s; delete it", m.pod.Name,
+		d.blocked(v1.ReasonInPlaceImpossible, "pod %s must be recreated, which the update strategy leaves to you: %s; delete the pod", m.pod.Name,
 			what)
 	case !returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m):
 	case !f.affords(m, others):
@@ -137,13 +136,13 @@ func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	return false
 }
 
-// affords reports whether a member may be recreated whose restart or resize is given up, if so
+// affords reports whether a member whose restart or resize is given up may be recreated while that
 // many others are down.
 func (f *facts) affords(m member, others int) bool {
 	return isBroken(m.pod) || others < f.maxUnavailable() && (!f.ordered || others == 0)
 }
 
-// whenFree says when a member that serves may be taken from service.
+// whenFree says when a member that serves may be taken out of service.
 func (f *facts) whenFree() string {
 	if f.ordered {
 		return "all others are available"

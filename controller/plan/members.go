@@ -16,20 +16,20 @@ import (
 	"statefulset.dev/identity"
 )
 
-// member is one ordinal and what is known of it.
+// member is one ordinal and what is known about it.
 type member struct {
 	ordinal int
 	// pod is the member's pod, nil if there is none.
 	pod *corev1.Pod
-	// taken is a pod that has the member's name and is not the set's, nil if there
-	// is none. As long as it exists the member cannot be created.
+	// taken is a pod that has the member's name but is not owned by the set, nil if there is
+	// none. As long as it exists, the member cannot be created.
 	taken *corev1.Pod
-	// place and class are what the order of updates makes of the member: a place below 0
-	// comes first, and a class above 0 last.
+	// place and class are the position of the member in the order of updates: a member with a
+	// place below 0 comes first, and a member with a class above 0 last.
 	place, class int
 }
 
-// podNamed is the pod of a name, whoever's, nil if there is none.
+// podNamed is the pod with a name, regardless of its owner, nil if there is none.
 func (f *facts) podNamed(name string) *corev1.Pod {
 	if f.podNames == nil {
 		f.podNames = make(map[string]*corev1.Pod, len(f.world.Pods))
@@ -42,13 +42,13 @@ func (f *facts) podNamed(name string) *corev1.Pod {
 
 func (f *facts) podName(m member) string { return identity.PodName(f.world.Set.Name, m.ordinal) }
 
-// unavailable reports whether the member serves nobody: it has no pod, or one that
-// is not available or about to go.
+// unavailable reports whether the member is not available: it has no pod, or its pod is not
+// available or is terminating.
 func (f *facts) unavailable(m member) bool {
 	return m.pod == nil || isTerminating(m.pod) || !f.isAvailable(m.pod)
 }
 
-// all are the wanted members and the condemned ones.
+// all are the desired members and the surplus ones.
 func (f *facts) all() iter.Seq[member] {
 	return func(yield func(member) bool) {
 		for _, members := range [][]member{f.members, f.condemned} {
@@ -61,16 +61,16 @@ func (f *facts) all() iter.Seq[member] {
 	}
 }
 
-// How many members that have no pod one plan deals with is bounded, because it keeps the
-// size of a plan independent of what a user may write into spec.replicas; and so is how
-// much these members have together that they do not share: labels, claims and volumes.
+// One plan deals with a bounded number of members without a pod, so that the size of a plan does
+// not depend on spec.replicas. The total of what these members do not share is bounded, too:
+// labels, claims and volumes.
 const (
 	mostMissing = 500
 	mostParts   = 25_000
 )
 
-// missingAtOnce is how many members that have no pod this plan deals with. Of ordinary
-// sets, with up to 50 parts a member, it is always the same number.
+// missingAtOnce is the number of members without a pod that this plan deals with. For ordinary
+// sets, with up to 50 parts per member, it is always the same number.
 func (f *facts) missingAtOnce() int {
 	spec := &f.world.Set.Spec
 	parts := 1 + len(spec.Template.Labels) + f.overrideParts() + f.identityParts() + f.objectParts()
@@ -87,7 +87,7 @@ func (f *facts) missingAtOnce() int {
 	return min(mostMissing, max(1, mostParts/parts))
 }
 
-// sortMembers finds out which pod is which member.
+// sortMembers assigns the pods to the members.
 func (f *facts) sortMembers(selector labels.Selector) {
 	f.members = make([]member, 0, len(f.world.Pods))
 	for _, pod := range f.world.Pods {
@@ -117,12 +117,11 @@ func (f *facts) sortMembers(selector labels.Selector) {
 	f.countMembers()
 }
 
-// fillMembers puts the members that have a pod into the order of their ordinals, and
-// between them the first of those that have none. Of two looks at one pod the later
-// counts.
+// fillMembers sorts the members that have a pod by ordinal, and adds the first members without a
+// pod between them. If the world has a pod twice, the later version counts.
 func (f *facts) fillMembers() {
-	// Numbers of ordinal and place are sorted: to move members about would take a tenth of a look
-	// at a large set.
+	// This sorts numbers made of ordinal and index: to sort the members themselves would take a
+	// tenth of the sync of a large set.
 	order := make([]uint64, len(f.members))
 	for i, m := range f.members {
 		order[i] = uint64(m.ordinal)<<32 | uint64(i) //nolint:gosec // neither is negative
@@ -140,7 +139,7 @@ func (f *facts) fillMembers() {
 	}
 }
 
-// withMissing puts so many members without a pod between those that have one.
+// withMissing adds a number of members without a pod between those that have one.
 func (f *facts) withMissing(known []member, missing int) []member {
 	all := make([]member, 0, len(known)+missing)
 	for ordinal := range f.roster.All() {
@@ -157,7 +156,7 @@ func (f *facts) withMissing(known []member, missing int) []member {
 	return all
 }
 
-// countMembers counts what the rules and the status ask for again and again.
+// countMembers counts what the rules and the status need repeatedly.
 func (f *facts) countMembers() {
 	for _, m := range f.members {
 		if !f.unavailable(m) {

@@ -10,18 +10,18 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// belonging says whose a pod is.
+// belonging says how a pod relates to the set.
 type belonging int
 
 const (
-	isForeign belonging = iota // somebody else's, or nobody's and none that we could take
+	isForeign belonging = iota // it has another controller, or it has none and the set must not adopt it
 	isOurs                     // the set controls it, and its name and labels fit
-	isOrphan                   // nobody controls it, and its name and labels fit
+	isOrphan                   // it has no controller, and its name and labels fit
 	isLost                     // the set controls it, but its name or labels do not fit any more
 )
 
-// belongs says whose the pod is; fits is true if its name and labels are those of
-// a member.
+// belongs says how the pod relates to the set; fits is true if its name and labels are those of a
+// member.
 func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	switch {
@@ -38,9 +38,8 @@ func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 	}
 }
 
-// keepMembership plans the adoptions and releases that sorting the pods found due.
-// An adopted pod is another version of itself, on which nothing else can be decided before
-// it has been seen.
+// keepMembership plans the adoptions and releases that sortMembers found. An adoption creates a
+// new version of the pod, and until the cache shows it, nothing else can be decided about the pod.
 func keepMembership(f *facts, d *draft) verdict {
 	for _, m := range f.adopt {
 		d.each(action.AdoptPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)})

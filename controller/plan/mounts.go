@@ -12,11 +12,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// tellUnmounted reports a pod that does not mount a claim of its member. A new pod helps if the pod was
-// created before the set had the claim template, and does not help if the cluster changes pods.
+// tellUnmounted reports a pod that does not mount a claim of its member. A new pod helps if the pod
+// was created before the set had the claim template, and does not help if the cluster changes pods.
 func tellUnmounted(f *facts, d *draft, m member) {
 	if d.stalled != nil {
-		return // to find the cause takes long, and only the first counts
+		return // finding the cause is slow, and only the first one is reported
 	}
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		volume := f.world.Set.Spec.VolumeClaimTemplates[i].Name
@@ -31,9 +31,9 @@ func tellUnmounted(f *facts, d *draft, m member) {
 		m.pod.Name, m.ordinal)
 }
 
-// hadClaim reports whether the controller created the pod of a member with the claim of a template as a
-// volume. The pod records that, or it follows from the pod's revision: its containers mount the volume,
-// and its template does not define it.
+// hadClaim reports whether the controller created the pod of a member with the claim of a template
+// as a volume. The pod records that, or it follows from the pod's revision: its containers mount
+// the volume, and its template does not define it.
 func (f *facts) hadClaim(d *draft, m member, volume string) bool {
 	if made, noted := m.pod.Annotations[v1.ClaimTemplatesAnnotation]; noted {
 		return made == identity.ClaimTemplates(f.world.Set)

@@ -19,27 +19,29 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Object is what the planner knows of an object beside the pods: its metadata, and what the
-// controller has found out about it.
+// Object is what the planner knows about a supporting object: its metadata, and what the controller
+// has found out about it.
 type Object struct {
 	metav1.ObjectMeta
 
-	// OwnerLives is true if another set that there is says that the object is its.
+	// OwnerLives is true if the object names another existing set as its owner.
 	OwnerLives bool
-	// Drifted is true if somebody has changed what the set wants of it, DriftedBy is who, empty if
-	// that is not known, and NotBefore when it may be corrected.
+	// Drifted is true if another client has changed fields that the set manages. DriftedBy is that
+	// client, empty if it is not known. NotBefore is when the object may be corrected.
 	Drifted   bool
 	DriftedBy string
 	NotBefore time.Time
-	// Outputs are what it gives, by the names of its template's outputs, nil if it was not read as it
-	// is now. That is done for pods that wait for it.
+	// Outputs are the values that the object provides, by the names of its template's outputs. They
+	// are nil if the current version of the object was not read: the controller reads it only for
+	// pods that wait for it.
 	Outputs map[string]render.Output
-	// Compared is true if it was read as it is now, and Differs the path of the first field that its
-	// template describes otherwise, if it is somebody else's; empty if there is none.
+	// Compared is true if the current version of an object that the set does not manage was
+	// compared with its template. Differs is the path of the first field that differs, empty if
+	// there is none.
 	Compared bool
 	Differs  string
-	// Settled are the inputs with which applying the object as it is has changed nothing, whatever
-	// it looks like; empty if that was not tried.
+	// Settled is the digest of the inputs with which an apply has left the current version of the
+	// object unchanged. It is empty if that was not tried.
 	Settled string
 }
 
@@ -47,60 +49,62 @@ type Object struct {
 // listed.
 type Kind struct {
 	Known bool
-	// Refused says why they are not, empty if they will be soon.
+	// Refused says why they are not known, empty if they will be soon.
 	Refused string
 }
 
-// objectStanding is how an object that a template describes stands.
+// objectStanding is the state of an object that a template describes.
 type objectStanding int
 
 const (
-	// objectUnknown: objects of its kind are not known.
+	// objectUnknown: the objects of its kind are not known.
 	objectUnknown objectStanding = iota
-	// objectMissing: nobody has one of its name.
+	// objectMissing: no object has its name.
 	objectMissing
-	// objectUnowned: nobody has one of its name, and what it is to belong to is not there.
+	// objectUnowned: no object has its name, and its future owner does not exist yet.
 	objectUnowned
-	// objectPresent: it is the set's, and as it is to be.
+	// objectPresent: it belongs to the set, and matches its template.
 	objectPresent
-	// objectOutdated: it is the set's, or was an earlier one's, and is to be changed.
+	// objectOutdated: it belongs to the set or to an earlier one, and must be changed.
 	objectOutdated
-	// objectReturning: it is the set's, or was an earlier one's, and says that it is to be deleted.
+	// objectReturning: it belongs to the set or to an earlier one, and is marked for deletion.
 	objectReturning
-	// objectForeign: it is somebody else's, and used.
+	// objectForeign: it is not managed by the set, and the set uses it.
 	objectForeign
-	// objectGoing: it is being deleted, or about to be with an earlier set of the name.
+	// objectGoing: it is terminating, or about to be deleted with an earlier set of the name.
 	objectGoing
-	// objectShared: it is that of another set.
+	// objectShared: it belongs to another set.
 	objectShared
-	// objectExists: it is somebody else's, and not to be used.
+	// objectExists: it is not managed by the set, and the set must not use it.
 	objectExists
-	// objectLost: nobody has one of its name, and it must not be made again.
+	// objectLost: no object has its name, and it must not be created again.
 	objectLost
-	// objectDoubled: it is the set's, of another template or member that has the same name for it.
+	// objectDoubled: it belongs to the set, but to another template or member with the same name
+	// for it.
 	objectDoubled
 )
 
-// supporting is an object that a template describes.
+// supportingObject is an object that a template describes.
 type supportingObject struct {
 	of      identity.Object
-	ordinal int // setOrdinal if it is the set's
+	ordinal int // setOrdinal if it belongs to the set
 	key     identity.ObjectKey
 	found   *Object
 	is      objectStanding
-	// owners are what it is to belong to, and owned is true if all of that is there.
+	// owners are the owner references to set, and owned is true if all these owners exist.
 	owners []metav1.OwnerReference
 	owned  bool
 	// why says why the object is outdated.
 	why string
-	// corrects is true if nothing is wrong with it but that somebody has changed it.
+	// corrects is true if the only reason is that another client has changed the object.
 	corrects bool
 }
 
-// setOrdinal stands for the whole set where an ordinal is asked for.
+// setOrdinal stands for the set where an ordinal is expected.
 const setOrdinal = -1
 
-// supportingObjects are the objects beside the pods of a set: what its templates describe, and what the host has.
+// supportingObjects are the supporting objects of a set: what its templates describe, and what
+// exists in the host cluster.
 type supportingObjects struct {
 	world     World
 	roster    identity.Ordinals
@@ -108,31 +112,33 @@ type supportingObjects struct {
 	podNamed  func(name string) *corev1.Pod
 	overrides *identity.Overrides
 
-	// templates describe them, unreadable says why these cannot be read, nil if they can.
+	// templates describe the objects. unreadable says why the templates cannot be read, nil if they
+	// can.
 	templates  []identity.Object
 	unreadable *render.Error
-	// making are these templates, those that generate first, and given the Secrets that a claim or a
-	// pod has been given, nil if no template generates.
+	// making are these templates, with those that generate Secrets first. given are the generated
+	// Secrets that a claim or a pod uses, nil if no template generates.
 	making []identity.Object
 	given  map[string]bool
-	// places are the objects that the templates describe, of the set and of the members.
+	// places are the described objects, both of the set and of its members.
 	places map[objectPlace]supportingObject
-	// anchored is true if some of them are deleted with the set. anchor is what those belong to, nil if
-	// there is none, and anchorOwners their references to it, nil if it does not go with the set.
+	// anchored is true if some of the objects are deleted with the set. anchor is their owner, nil
+	// if it does not exist. anchorOwners are their references to it, nil if the anchor is not
+	// deleted with the set.
 	anchored     bool
 	anchor       *appsv1.ControllerRevision
 	anchorOwners []metav1.OwnerReference
-	// knownBy are claims by the generated Secrets that they know.
+	// knownBy are claims by the generated Secrets that they record.
 	knownBy map[string]string
-	// removed is what the status says of templates that the set has no more. If there is any of these,
-	// podTemplate is the text of the pod template.
+	// removed is what the status records about templates that were removed from the set. If there
+	// is any, podTemplate is the text of the pod template.
 	removed     []v1.ObjectTemplateStatus
 	podTemplate string
 	// currentRevision and updateRevision are those of the set.
 	currentRevision, updateRevision string
-	// retired are the objects of removed members and templates that are deleted some time after that,
-	// and returning those that are dated for it and are to stay. spared says, by template, why an object
-	// is not among the former.
+	// retired are the objects of removed members and templates that are deleted after a delay.
+	// returning are the objects that carry such a date but stay. spared says, by template, why an
+	// object is not retired.
 	retired, returning []retiredObject
 	spared             map[string]string
 }
@@ -164,7 +170,7 @@ func (o *supportingObjects) findObjects() {
 	}
 }
 
-// objectPlace says which object of a set one is.
+// objectPlace identifies an object of a set.
 type objectPlace struct {
 	template string
 	ordinal  int
@@ -178,7 +184,7 @@ func (o *supportingObjects) findObject(template identity.Object, ordinal int) {
 	o.places[objectPlace{template.Template().Name, ordinal}] = s
 }
 
-// objectParts is how much the objects of a member are that are made with it.
+// objectParts is the size, in parts, of the objects that are created with a member.
 func (f *facts) objectParts() (parts int) {
 	for i := range f.world.Set.Spec.ObjectTemplates {
 		if template := &f.world.Set.Spec.ObjectTemplates[i]; !template.IsForSet() {
@@ -188,7 +194,7 @@ func (f *facts) objectParts() (parts int) {
 	return parts
 }
 
-// objectOf is the object that a template describes, of a member or of the set.
+// objectOf is the object that a template describes for a member or for the set.
 func (o *supportingObjects) objectOf(template identity.Object, ordinal int) supportingObject {
 	if template.ForSet() {
 		ordinal = setOrdinal
@@ -196,8 +202,8 @@ func (o *supportingObjects) objectOf(template identity.Object, ordinal int) supp
 	return o.places[objectPlace{template.Template().Name, ordinal}]
 }
 
-// objectsOf are the objects of a template, and whether each is to be there now: the set's is, and a
-// member's beside its pod.
+// objectsOf are the objects of a template, and whether each must exist now: the set's object must,
+// and a member's object if the member has a pod.
 func (o *supportingObjects) objectsOf(template identity.Object) iter.Seq2[supportingObject, bool] {
 	return func(yield func(supportingObject, bool) bool) {
 		if template.ForSet() {
@@ -212,8 +218,8 @@ func (o *supportingObjects) objectsOf(template identity.Object) iter.Seq2[suppor
 	}
 }
 
-// openObject says what the first object of the set, or of a member that has a pod, has yet to
-// become, empty if there is no such object. What somebody has changed is corrected without that.
+// openObject describes what is open for the first object of the set, or of a member that has a pod.
+// It is empty if nothing is open. Changes by other clients do not count: they are corrected anyway.
 func (o *supportingObjects) openObject() string {
 	for _, template := range o.templates {
 		if text := o.openUnknown(template); text != "" {
@@ -228,7 +234,7 @@ func (o *supportingObjects) openObject() string {
 	return ""
 }
 
-// open says what an object has yet to become, empty if it is what it is to be or not known.
+// open describes what is open for an object, empty if it matches its template or is not known.
 func (s supportingObject) open() string {
 	switch s.is {
 	case objectMissing, objectUnowned:
@@ -236,7 +242,7 @@ func (s supportingObject) open() string {
 	case objectGoing:
 		return s.key.String() + " is terminating"
 	case objectReturning:
-		return s.key.String() + " was to be deleted, and is kept"
+		return "the retired-at annotation of " + s.key.String() + " is being removed"
 	case objectOutdated:
 		if s.corrects {
 			return ""
@@ -265,7 +271,7 @@ func (o *supportingObjects) standingOfObject(s *supportingObject) objectStanding
 	case own:
 		return o.standingOfOurs(s)
 	case inherited:
-		s.why = "it was made for an earlier set of this name"
+		s.why = "it was created for an earlier set of this name"
 		return objectOutdated
 	case s.found.OwnerLives:
 		return objectShared
@@ -276,7 +282,7 @@ func (o *supportingObjects) standingOfObject(s *supportingObject) objectStanding
 	}
 }
 
-// standingOfNone says whether an object that nobody has can be made.
+// standingOfNone says whether an object that does not exist can be created.
 func (o *supportingObjects) standingOfNone(s *supportingObject) objectStanding {
 	switch {
 	case o.isLost(s):
@@ -288,7 +294,7 @@ func (o *supportingObjects) standingOfNone(s *supportingObject) objectStanding {
 	}
 }
 
-// standingOfOurs says how an object that is the set's stands to its template.
+// standingOfOurs says how an object that belongs to the set compares to its template.
 func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 	if o.isOfAnother(s) {
 		return objectDoubled
@@ -297,12 +303,12 @@ func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 	case s.found.Settled == due:
 		return objectPresent
 	case s.found.Annotations[v1.ObjectInputsAnnotation] != due:
-		s.why = "its template, or what that names, has changed"
+		s.why = "its template, or a value that the template uses, has changed"
 	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name,
 		labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
-		s.why = "it lacks labels by which it is found"
+		s.why = "it lacks labels by which the controller finds it"
 	case s.found.Drifted:
-		s.why, s.corrects = "somebody has changed it", true
+		s.why, s.corrects = "another client has changed it", true
 		if s.found.DriftedBy != "" {
 			s.why = words.Foreign(s.found.DriftedBy) + " has changed it"
 		}
@@ -312,8 +318,8 @@ func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 	return objectOutdated
 }
 
-// isOfAnother reports whether an object of the set is that of another template or member, for
-// which it has the same name.
+// isOfAnother reports whether an object of the set belongs to another template or member, for which
+// it has the same name.
 func (o *supportingObjects) isOfAnother(s *supportingObject) bool {
 	made, label := s.found.Labels[v1.ObjectTemplateLabel], s.found.Labels[v1.ObjectOrdinalLabel]
 	if made == s.of.Template().Name && label == ordinalLabel(s.ordinal) {
@@ -338,8 +344,8 @@ func ordinalLabel(ordinal int) string {
 	return strconv.Itoa(ordinal)
 }
 
-// ofEarlierSet reports whether an object is deleted with an earlier set of this name, to which it
-// belongs, or its anchor.
+// ofEarlierSet reports whether an object is deleted with an earlier set of this name, because it
+// belongs to that set or to its anchor.
 func (o *supportingObjects) ofEarlierSet(object *Object) bool {
 	return o.ownedByEarlierSet(object) || o.goesWithAnchor(object)
 }

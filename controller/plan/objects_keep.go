@@ -15,9 +15,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// lackingObjects plans the objects that a member needs of its own, and that do not exist. It
-// reports false, and says why, if its pod has to wait for others. An object that is to be changed
-// is one that exists.
+// lackingObjects plans the creation of the member's own objects that do not exist. It reports
+// false, and records why, if the pod has to wait for other objects. An object that must be changed
+// counts as existing.
 func lackingObjects(f *facts, d *draft, m member) (lacking []action.Action, usable bool) {
 	if f.supporting.reportUnreadable(d) {
 		return nil, false
@@ -35,8 +35,8 @@ func lackingObjects(f *facts, d *draft, m member) (lacking []action.Action, usab
 	return lacking, usable
 }
 
-// hasObjects reports whether all objects are there that a member needs to be created again, and
-// says what is lacking if not.
+// hasObjects reports whether all objects exist that a member needs to be created again, and records
+// what is missing.
 func hasObjects(f *facts, d *draft, m member) bool {
 	for _, template := range f.supporting.templates {
 		if !d.usesObject(f, m, f.supporting.objectOf(template, m.ordinal)) {
@@ -46,8 +46,8 @@ func hasObjects(f *facts, d *draft, m member) bool {
 	return f.supporting.unreadable == nil
 }
 
-// usesObject reports whether the pod of a member can be created as far as an object goes, and says
-// why not.
+// usesObject reports whether the pod of a member can be created with an object, and records why
+// not.
 func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	switch s.is {
 	case objectPresent, objectOutdated, objectForeign:
@@ -55,10 +55,10 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
 	case objectUnowned:
-		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is created when revision %s is, with which it is deleted", f.podName(m), s.key,
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s waits for its owner %s", f.podName(m), s.key,
 			identity.AnchorName(f.world.Set))
 	case objectReturning:
-		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s was to be deleted; the member is created when it does not say so any more",
+		d.waitForObject(v1.ReasonWaitingForObjects, "%s: waiting for the retired-at annotation of %s to be removed",
 			f.podName(m), s.key)
 	case objectGoing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
@@ -73,7 +73,8 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	return false
 }
 
-// reportRefusedKind reports whether the host does not show objects of a kind, and says so.
+// reportRefusedKind reports whether the host cluster does not let the controller watch a kind, and
+// records that.
 func (o *supportingObjects) reportRefusedKind(d *draft, s supportingObject) bool {
 	why := o.world.Kinds[s.of.Kind().GroupKind()].Refused
 	if why != "" {
@@ -82,10 +83,10 @@ func (o *supportingObjects) reportRefusedKind(d *draft, s supportingObject) bool
 	return why != ""
 }
 
-// kind is that of an object as the status names it.
+// kind is the kind of an object in the form of the status.
 func (s supportingObject) kind() string { return s.of.Kind().GroupKind().String() }
 
-// reportTaken says why an object cannot be the set's.
+// reportTaken records why an object cannot belong to the set.
 func (d *draft) reportTaken(s supportingObject) {
 	word, message := s.taken()
 	if word != "" {
@@ -99,19 +100,19 @@ func (s supportingObject) taken() (word, message string) {
 		owner, _, _ := strings.Cut(s.found.Annotations[v1.OwnerAnnotation], "/")
 		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, words.Foreign(owner))
 	case objectExists:
-		return v1.ReasonObjectExists, s.key.String() + " exists"
+		return v1.ReasonObjectExists, s.key.String() + " exists and is not managed by this set"
 	case objectLost:
 		return s.lost()
 	case objectDoubled:
-		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also made from template %s", s.of.Template().Name, s.key,
+		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also created from template %s", s.of.Template().Name, s.key,
 			words.Foreign(s.found.Labels[v1.ObjectTemplateLabel]))
 	default:
 		return "", ""
 	}
 }
 
-// createObject is what makes an object that does not exist, and false if it cannot be rendered,
-// which is said.
+// createObject is the action that creates a missing object. It reports false, and records why, if
+// the object cannot be rendered.
 func createObject(d *draft, s supportingObject) (action.CreateObject, bool) {
 	made, ok := s.make(d)
 	if !ok {
@@ -121,8 +122,8 @@ func createObject(d *draft, s supportingObject) (action.CreateObject, bool) {
 		Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
 }
 
-// make is the object as its template describes it, and false if that cannot be rendered, which is
-// said.
+// make is the object in the form of its template. It reports false, and records why, if the object
+// cannot be rendered.
 func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
 	made, wrong := s.of.Make(s.ordinal)
 	if wrong == nil {
@@ -139,8 +140,8 @@ func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
 	return nil, false
 }
 
-// keepObjects makes the objects of the set, and of members that have a pod, and changes those that
-// are not as their templates describe. It holds up nothing.
+// keepObjects creates the objects of the set and of members that have a pod, and changes objects
+// that differ from their templates. It does not block the other rules.
 func keepObjects(f *facts, d *draft) verdict {
 	if f.supporting.reportUnreadable(d) {
 		return proceed
@@ -153,7 +154,7 @@ func keepObjects(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// reportUnreadable reports whether the templates cannot be read, and says so.
+// reportUnreadable reports whether the templates cannot be read, and records that.
 func (o *supportingObjects) reportUnreadable(d *draft) bool {
 	if o.unreadable != nil {
 		d.blocked(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, words.ForeignText(o.unreadable.Detail))
@@ -161,8 +162,8 @@ func (o *supportingObjects) reportUnreadable(d *draft) bool {
 	return o.unreadable != nil
 }
 
-// keepObject sees to one object. One that is needed is there beside its pod, or is the set's;
-// others are created with their members.
+// keepObject maintains one object. A needed object belongs to the set, or to a member whose pod
+// exists; all others are created with their members.
 func keepObject(f *facts, d *draft, s supportingObject, needed bool) {
 	switch {
 	case s.is == objectOutdated:
@@ -176,17 +177,18 @@ func keepObject(f *facts, d *draft, s supportingObject, needed bool) {
 		f.supporting.reportRefusedKind(d, s)
 	case s.is == objectForeign:
 		d.compare(s)
-	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // that is waited for
+	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // the pods wait for these
 	default:
 		d.reportTaken(s)
 	}
 }
 
-// mostCompared is of how many objects of others it is told whether they are as described.
+// mostCompared is how many objects that the set does not manage one plan compares with their
+// templates.
 const mostCompared = 16
 
-// compare tells how an object of somebody else that is used differs from what its template describes. Of
-// several the first is enough. Secrets are not read.
+// compare reports how an object that the set uses but does not manage differs from its template. It
+// reports only the first of several, and does not read Secrets.
 func (d *draft) compare(s supportingObject) {
 	if d.differs || d.compared == mostCompared || s.key.Kind == "Secret" && s.key.Group == "" {
 		return
@@ -196,18 +198,18 @@ func (d *draft) compare(s supportingObject) {
 	case !s.found.Compared:
 		d.reads.needs(s.read())
 	case s.found.Differs != "":
-		d.warn(v1.ReasonObjectDiffers, "%s is somebody else's, and is used although it is not as template %s describes: %s", s.key,
+		d.warn(v1.ReasonObjectDiffers, "%s is not managed by this set and differs from template %s in %s; using it unchanged", s.key,
 			s.of.Template().Name, words.Foreign(s.found.Differs))
 		d.differs = true
 	}
 }
 
-// applyObject brings an object to what its template describes. What somebody else keeps changing
-// back is put off, longer each time.
+// applyObject changes an object to match its template. If another client keeps changing it back,
+// the correction is delayed, for longer each time.
 func applyObject(f *facts, d *draft, s supportingObject) {
 	if s.corrects {
-		if !d.drifts { // the first is enough
-			d.warn(v1.ReasonObjectDrifted, "%s is not as the set wants it: %s", s.key, s.why)
+		if !d.drifts { // one warning is enough
+			d.warn(v1.ReasonObjectDrifted, "%s differs from its template: %s", s.key, s.why)
 			d.drifts = true
 		}
 		if wait := s.found.NotBefore.Sub(f.world.Now); wait > 0 {
@@ -216,7 +218,7 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 		}
 	}
 	if !s.owned {
-		return // what it is to belong to is made or owned first
+		return // its owner must first exist and belong to the set
 	}
 	made, ok := s.make(d)
 	if !ok {
@@ -226,8 +228,8 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 		Ordinal: s.ordinal, Template: s.of.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
 }
 
-// forObject plans what is done about an object that holds up nothing, as long as there is not too
-// much of it: the next look goes on.
+// forObject plans an action for an object that does not block other actions, up to a limit for each
+// plan. The next sync plans the rest.
 func (d *draft) forObject(act action.Action) {
 	if d.kept == mostChanged {
 		return
@@ -236,7 +238,7 @@ func (d *draft) forObject(act action.Action) {
 	d.aside = append(d.aside, action.Chain{act})
 }
 
-// waitForObject is wait, for an object.
+// waitForObject is like wait, for an object.
 func (d *draft) waitForObject(word, format string, args ...any) {
 	if d.waiting == "" {
 		d.objectWord = word

@@ -12,9 +12,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// statuses say, by template, how far the objects are there. Of a kind that is not known
-// yet they are what they were: a controller that starts knows of none. The name of the objects is told
-// when no date of before is on any, because from then on dates count.
+// statuses report, by template, how many objects exist and are up to date. For a kind that is not
+// known yet they stay unchanged, because a controller that starts knows no objects. The status
+// names the objects only when none of them carries a date from before: from then on dates count.
 func (o *supportingObjects) statuses() []v1.ObjectTemplateStatus {
 	if o.unreadable != nil {
 		return o.world.Set.Status.ObjectTemplates
@@ -48,9 +48,9 @@ func (o *supportingObjects) statusOf(template identity.Object) v1.ObjectTemplate
 	return status
 }
 
-// openUnknown says that objects are lacking of a kind that is not known yet, as far as the status says,
-// which holds until it is known better: a controller that starts would say otherwise that nothing is
-// open. It is empty of a kind that is refused, which is said elsewhere.
+// openUnknown says that objects of a kind that is not known yet are missing or out of date,
+// according to the status of before: otherwise a controller that starts would report that nothing
+// is open. It is empty if the kind is refused, which is reported elsewhere.
 func (o *supportingObjects) openUnknown(template identity.Object) string {
 	if kind := o.world.Kinds[template.Kind().GroupKind()]; kind.Known || kind.Refused != "" {
 		return ""
@@ -66,7 +66,7 @@ func (o *supportingObjects) openUnknown(template identity.Object) string {
 	return cmp.Or(told.Message, "objects of template "+told.Name+" are not known yet")
 }
 
-// keepCounts leaves the counts of a template as they were.
+// keepCounts keeps the earlier counts of a template.
 func (o *supportingObjects) keepCounts(status *v1.ObjectTemplateStatus, refused string) {
 	before := o.world.Set.Status.ObjectTemplates
 	at := slices.IndexFunc(before, func(s v1.ObjectTemplateStatus) bool {
@@ -90,10 +90,10 @@ func (o *supportingObjects) countObject(status *v1.ObjectTemplateStatus, s suppo
 		status.Updated++
 	case objectOutdated:
 		status.Present++
-		message = s.key.String() + " is to be changed: " + s.why
+		message = s.key.String() + " is out of date: " + s.why
 	case objectReturning:
 		status.Present++
-		message = s.key.String() + " was to be deleted, and is kept"
+		message = "the retired-at annotation of " + s.key.String() + " is being removed"
 	case objectForeign:
 		status.Foreign++
 	case objectMissing, objectUnowned:

@@ -17,8 +17,8 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// inUpdateOrder are the wanted members in the order in which they are changed: the highest
-// ordinal first, unless the set asks for another order.
+// inUpdateOrder are the desired members in the order in which they are changed: the highest ordinal
+// first, unless the set requests another order.
 func (f *facts) inUpdateOrder() iter.Seq[member] {
 	if f.line != nil {
 		return slices.Values(f.line)
@@ -32,7 +32,7 @@ func (f *facts) inUpdateOrder() iter.Seq[member] {
 	}
 }
 
-// updateOrder is the order that the set asks for; nil if that is the one of apps/v1.
+// updateOrder is the order that the set requests, nil if it is that of apps/v1.
 func (f *facts) updateOrder() *v1.UpdateOrder {
 	strategy := f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType || strategy.RollingUpdate == nil || !strategy.RollingUpdate.Order.Reorders() {
@@ -41,8 +41,8 @@ func (f *facts) updateOrder() *v1.UpdateOrder {
 	return strategy.RollingUpdate.Order
 }
 
-// lineUp puts the wanted members into the order that the set asks for. Who leads may change
-// at any time, so that is read off the labels that pods have now, once in a look.
+// lineUp sorts the desired members into the order that the set requests. The leader may change at
+// any time, so the order uses the current labels of the pods, once in a sync.
 func (f *facts) lineUp() {
 	order := f.updateOrder()
 	if order == nil {
@@ -58,8 +58,8 @@ func (f *facts) lineUp() {
 	slices.SortFunc(f.line, func(a, b member) int { return compareTurns(a, b, order.Direction) })
 }
 
-// compareTurns says which of two members is changed first, as far as the order alone says so. One that
-// comes last does so although its ordinal is among those that come first.
+// compareTurns says which of two members is changed first according to the order alone. A member
+// that comes last does so even if its ordinal is among those that come first.
 func compareTurns(a, b member, direction v1.UpdateDirectionType) int {
 	upward := cmp.Compare(a.ordinal, b.ordinal)
 	if direction != v1.AscendingUpdateDirectionType {
@@ -68,10 +68,10 @@ func compareTurns(a, b member, direction v1.UpdateDirectionType) int {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.place, b.place), upward)
 }
 
-// placed is a row of ordinals that come first, and their place among the others of the kind.
+// placed is a range of ordinals that come first, and its place among these ranges.
 type placed struct{ first, last, place int }
 
-// places are the rows of ordinals that come first, by ordinal.
+// places are the ranges of ordinals that come first, sorted by ordinal.
 func places(first []v1.OrdinalRange) []placed {
 	all := make([]placed, 0, len(first))
 	for i, r := range first {
@@ -94,14 +94,14 @@ func selectors(last []metav1.LabelSelector) []labels.Selector {
 	for i := range last {
 		selector, err := metav1.LabelSelectorAsSelector(&last[i])
 		if err != nil {
-			selector = labels.Nothing() // the server lets nobody store such a one
+			selector = labels.Nothing() // validation rejects such a selector
 		}
 		all = append(all, selector)
 	}
 	return all
 }
 
-// classOf is the number of the last selector that matches the member's pod, from 1; 0 if
+// classOf is the number, from 1, of the last selector that matches the member's pod. It is 0 if
 // none does.
 func classOf(all []labels.Selector, m member) int {
 	if m.pod == nil {
@@ -115,7 +115,7 @@ func classOf(all []labels.Selector, m member) int {
 	return 0
 }
 
-// turnOf says why a member is changed when it is, if that is not for its ordinal alone.
+// turnOf says why it is the turn of a member, empty if its ordinal is the only reason.
 func (f *facts) turnOf(m member) string {
 	switch {
 	case m.class > 0:
@@ -127,20 +127,20 @@ func (f *facts) turnOf(m member) string {
 	}
 }
 
-// mark is what marks a member as one of those that come last.
+// mark is the selector by which a member comes last.
 func (f *facts) mark(m member) string {
 	return words.Foreign(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
 }
 
-// barrier keeps members that come last from being taken as long as one that comes before
-// them is outdated, unavailable or asked to be replaced: the members behind it are changed when
-// all is well without them, and whatever else the order says.
+// barrier blocks members that come last as long as a member before them is outdated, unavailable
+// or to be replaced on request. They are changed only when all members before them are updated and
+// available, whatever else the order says.
 type barrier struct {
-	// awaited is the first of the members of the lowest class that is not done.
+	// awaited is the first member that is not done, among those of the lowest class.
 	awaited member
-	// held is the first member that is kept, nil if none is.
+	// held is the first blocked member, nil if none is blocked.
 	held *member
-	// told is true if the set says so.
+	// told is true if the wait message of the set names the blocked member.
 	told bool
 }
 
@@ -160,7 +160,7 @@ func (f *facts) barrier() *barrier {
 	return b
 }
 
-// barrier is the one that stands in this look, for updates and requests.
+// barrier is the barrier of this sync, for updates and replacement requests.
 func (d *draft) barrier(f *facts) *barrier {
 	if d.last == nil {
 		d.last = f.barrier()
@@ -168,8 +168,8 @@ func (d *draft) barrier(f *facts) *barrier {
 	return d.last
 }
 
-// holds reports whether a member that is to be recreated is kept. One that is broken is not:
-// it serves nobody anyhow.
+// holds reports whether a member that is to be recreated is blocked. A broken member is not: it is
+// unavailable in any case.
 func (b *barrier) holds(m member) bool {
 	if m.class <= b.awaited.class || !isReady(m.pod) || isTerminating(m.pod) {
 		return false
@@ -180,8 +180,8 @@ func (b *barrier) holds(m member) bool {
 	return true
 }
 
-// tell says who is kept, for whom, beside what is waited for otherwise. If the budget is used
-// up, that is not what keeps it.
+// tell adds to the wait message which member is blocked, and by which other one. If the budget is
+// used up, that is the cause instead.
 func (b *barrier) tell(f *facts, d *draft) {
 	if b.held == nil || b.told || d.purse.open <= 0 {
 		return

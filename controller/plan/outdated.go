@@ -9,8 +9,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// outdatedText says how many members of a set without open work run an older template, and why they keep
-// it. It is empty if none does.
+// outdatedText says how many members of a set without open work run an older template, and why. It
+// is empty if none does.
 func (f *facts) outdatedText() string {
 	count := 0
 	for _, m := range f.members {

@@ -14,21 +14,21 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// outputsFor are the values that the pod of a member is to be created with, of the outputs of objects
-// that it names, by name. It reports false, and says why, if one of them has no value.
+// outputsFor are the values, by name, of the outputs that the pod of a member uses. It reports
+// false, and records why, if one of them has no value.
 func outputsFor(f *facts, d *draft, m member, source identity.Source) (values map[string]string, given bool) {
 	if source.Identity == nil || len(f.supporting.templates) == 0 {
 		return nil, true
 	}
 	template, wrong := d.pods.Template(source, m.ordinal)
 	if wrong != nil {
-		return nil, false // sourceOf has said why
+		return nil, false // sourceOf has recorded why
 	}
 	given = true
 	for _, name := range f.overrides.OutputsNamedBy(template) {
 		value, ok := f.output(d, m, name)
 		if !ok {
-			given = false // of the others it is found out whether they have to be read
+			given = false // continue to find the other objects that must be read
 			continue
 		}
 		if values == nil {
@@ -39,18 +39,19 @@ func outputsFor(f *facts, d *draft, m member, source identity.Source) (values ma
 	return values, given
 }
 
-// output is what an output is for a member, and false if it has no value, which is said.
+// output is the value of an output for a member. It reports false, and records why, if there is no
+// value.
 func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	s := f.supporting.objectOf(f.supporting.giver(name), m.ordinal)
 	switch {
 	case s.is == objectOutdated && !s.corrects:
-		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being changed, and gives %s then", f.podName(m), s.key, name)
+		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being changed, and provides %s afterwards", f.podName(m), s.key, name)
 		return "", false
 	case !d.usesObject(f, m, s):
 		return "", false
 	case s.found.Outputs == nil:
 		d.reads.needs(s.read())
-		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is read for %s", f.podName(m), s.key, name)
+		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being read for output %s", f.podName(m), s.key, name)
 		return "", false
 	}
 	output, known := s.found.Outputs[name]
@@ -65,8 +66,8 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	return "", false
 }
 
-// refusedOutput is what is wrong with the expression of an output, nil if it can be evaluated. An earlier
-// version may have accepted it.
+// refusedOutput is the error in the expression of an output, nil if it can be evaluated. An earlier
+// version of the server may have accepted it.
 func refusedOutput(object identity.Object, name string) *render.Error {
 	at := slices.IndexFunc(object.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
 	for _, wrong := range object.Check() {
@@ -77,7 +78,7 @@ func refusedOutput(object identity.Object, name string) *render.Error {
 	return nil
 }
 
-// giver is the template whose objects have an output of a name. There is one.
+// giver is the template that defines an output. There is exactly one.
 func (o *supportingObjects) giver(name string) identity.Object {
 	at := slices.IndexFunc(o.templates, func(t identity.Object) bool {
 		return slices.ContainsFunc(t.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
@@ -85,19 +86,20 @@ func (o *supportingObjects) giver(name string) identity.Object {
 	return o.templates[at]
 }
 
-// read asks for an object.
+// read is the request to read an object.
 func (s supportingObject) read() ObjectRead {
 	return ObjectRead{s.key, s.of.Template().Name, s.ordinal}
 }
 
-// needs notes an object that has to be read.
+// needs records an object that must be read.
 func (r *reader) needs(object ObjectRead) {
 	if !slices.Contains(r.objects, object) {
 		r.objects = append(r.objects, object)
 	}
 }
 
-// AssumedOutputs are what plans take the objects of a template to give, which read none from the host.
+// AssumedOutputs are placeholder values of the outputs of a template, for plans that read no
+// objects from the host cluster.
 func AssumedOutputs(template *v1.ObjectTemplate) map[string]render.Output {
 	if len(template.Outputs)+len(template.Generate) == 0 {
 		return nil

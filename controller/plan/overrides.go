@@ -10,15 +10,14 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// hasOtherOverride reports whether a member has a pod that was made with another override than
-// the member has now. That is told from what the pod notes: a host fills in what a pod leaves
-// open, and webhooks change it.
+// hasOtherOverride reports whether the pod of a member was created with another override than the
+// member has now. It compares what the pod records: the host cluster sets defaults in a pod, and
+// webhooks change it.
 func (f *facts) hasOtherOverride(m member) bool {
 	return f.hasShape(m) && m.pod.Annotations[v1.OverrideAnnotation] != f.overrides.Hash(m.ordinal)
 }
 
-// dueOverride names the override that the pod of a member is to have, empty if it is to have
-// none.
+// dueOverride names the override that applies to the pod of a member, empty if none does.
 func (f *facts) dueOverride(m member) string {
 	if f.overrides.Hash(m.ordinal) == "" {
 		return ""
@@ -26,7 +25,7 @@ func (f *facts) dueOverride(m member) string {
 	return words.Foreign(f.overrides.Of(m.ordinal).Name)
 }
 
-// overrideText is the override that the pod of a member is to have, in a sentence.
+// overrideText describes the override that applies to the pod of a member, for a sentence.
 func (f *facts) overrideText(m member) string {
 	if due := f.dueOverride(m); due != "" {
 		return "with override " + due
@@ -34,9 +33,9 @@ func (f *facts) overrideText(m member) string {
 	return "without an override"
 }
 
-// overrideParts is how much a member has because of its override that it does not share with
-// all others: labels and annotations of its own, and containers that it shares with the other
-// members of the override. Of these it counts only where they are many.
+// overrideParts is the size, in parts, of what a member does not share because of its override: its
+// own labels and annotations, and containers that it shares only with the other members of the
+// override. The latter count only where they are many.
 func (f *facts) overrideParts() int {
 	template := &f.world.Set.Spec.Template.Spec
 	most, copied, mostCopied := 0, 0, 0

@@ -13,17 +13,17 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// renderedParts is how much of a template counts as one part of what a member has for itself, in
-// bytes of its message.
+// renderedParts is how many encoded bytes of a template count as one part of what a member does not
+// share.
 const renderedParts = 50
 
-// cannotRender says that nothing can be made for a member from the templates.
+// cannotRender records that the templates cannot be rendered for a member.
 func (d *draft) cannotRender(m member, wrong *render.Error) {
 	d.blocked(v1.ReasonRenderFailed, "%s", words.ForeignText(wrong.For(m.ordinal)))
 }
 
-// identityParts is how much a member has for itself because its template is rendered: members
-// share nothing of it.
+// identityParts is the size, in parts, of what a member does not share because its template is
+// rendered: members share nothing of it.
 func (f *facts) identityParts() int {
 	if f.world.Set.Spec.Identity == nil {
 		return 0
@@ -31,8 +31,8 @@ func (f *facts) identityParts() int {
 	return f.world.Set.Spec.Template.Size() / renderedParts
 }
 
-// keepReplicas tells pods that name REPLICAS how many members the set is to have by now. They read
-// it from an annotation, so that nobody is restarted. It comes last, and holds up nothing.
+// keepReplicas updates REPLICAS, the number of desired members, for pods that use it. They read it
+// from an annotation, so no pod restarts. The rule comes late, and blocks nothing.
 func keepReplicas(f *facts, d *draft) verdict {
 	if f.world.Set.DeletionTimestamp != nil {
 		return proceed
@@ -44,10 +44,10 @@ func keepReplicas(f *facts, d *draft) verdict {
 		}
 		told, names := m.pod.Annotations[v1.ReplicasAnnotation]
 		if !names || told == wanted || !d.isRendered(f, revisionOf(m.pod)) {
-			continue // or the annotation is its user's
+			continue // an annotation of a pod that is not rendered belongs to its user
 		}
 		if len(d.aside) == mostMissing {
-			break // the next look goes on
+			break // the next sync continues
 		}
 		d.aside = append(d.aside,
 			action.Chain{action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,

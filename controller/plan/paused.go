@@ -9,14 +9,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// paused reports whether no member is to be recreated for an update.
+// paused reports whether the update is paused, so that no member is recreated for it.
 func (f *facts) paused() bool {
 	rolling := f.rolling()
 	return rolling != nil && rolling.IsPaused()
 }
 
-// rolling refines the update strategy of the set, nil if that is of another type or nothing
-// refines it.
+// rolling is the configuration of rolling updates, nil if the set has another strategy or no such
+// configuration.
 func (f *facts) rolling() *v1.RollingUpdateStatefulSetStrategy {
 	strategy := &f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
@@ -25,7 +25,7 @@ func (f *facts) rolling() *v1.RollingUpdateStatefulSetStrategy {
 	return strategy.RollingUpdate
 }
 
-// heldBack says how many members a paused update has yet to reach, empty if none.
+// heldBack says how many members a paused update has yet to reach, empty if there are none.
 func (f *facts) heldBack() string {
 	if !f.paused() {
 		return ""

@@ -18,87 +18,87 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// World is everything that a decision may see. Nothing in it is changed.
+// World is everything that a decision may use. The planner never changes it.
 type World struct {
 	// Set is the set, with all defaults filled.
 	Set *v1.StatefulSet
-	// Revisions are the ControllerRevisions of the namespace that the set
-	// controls, that nobody controls and its selector matches, or that have a
-	// name which a revision of the set could get.
+	// Revisions are the ControllerRevisions of the namespace that the set controls, that have no
+	// controller and match its selector, or that have a name which a revision of the set could
+	// get.
 	Revisions []*appsv1.ControllerRevision
-	// Pods are the pods of the namespace that the set controls or whose names say
-	// that they are its members, whoever controls them.
+	// Pods are the pods of the namespace that the set controls, or whose names are those of its
+	// members, regardless of their controller.
 	Pods []*corev1.Pod
-	// Claims are the claims of the namespace that have the name of a claim of any
-	// member, wanted or not, and those of removed claim templates that the set or a pod of it controls.
+	// Claims are the claims of the namespace that have the name of a claim of any member, desired
+	// or not, and the claims of removed claim templates that the set or one of its pods controls.
 	Claims []*corev1.PersistentVolumeClaim
-	// Knowing are claims of templates that the set may have had and that record which generated Secrets
-	// they were given. Their data was written with these.
+	// Knowing are claims of claim templates that the set may have had, if they record generated
+	// Secrets. Their data may depend on these Secrets.
 	Knowing []*corev1.PersistentVolumeClaim
 	// Rivals names, by claim template, an older set whose members' claims have the
-	// same names as those made from that template.
+	// same names as those created from that template.
 	Rivals map[string]string
-	// Objects are what the host has of the objects that the set's templates describe, and Kinds says
-	// of which kinds it has all. It is empty of a set that has no such templates.
+	// Objects are the existing objects that the set's templates describe, and Kinds says for which
+	// kinds all of them are known. Both are empty for a set without such templates.
 	Objects map[identity.ObjectKey]*Object
 	Kinds   map[schema.GroupKind]Kind
-	// Resizes is true if the host changes the resources of pods that are there. It need not be
-	// known of a set that updates nothing in place.
+	// Resizes is true if the host cluster can change the resources of existing pods. It need not be
+	// known for a set that updates nothing in place.
 	Resizes bool
-	// SetsConditions is true if the controller may set conditions of pods. It need not be known of
-	// a set that updates nothing in place, or drains nobody and waits for no conditions.
+	// SetsConditions is true if the controller may set conditions of pods. It need not be known for
+	// a set that updates nothing in place, or that drains no pods and waits for no conditions.
 	SetsConditions bool
 	// Records are those of the last plan for the set, if there are any.
 	Records Records
-	// Evaluation says until when the expressions of the set may be evaluated. Nil stands for no end.
+	// Evaluation says until when the expressions of the set may be evaluated, nil for no limit.
 	Evaluation *render.Evaluation
-	// Now is the time at which the world was looked at.
+	// Now is the time at which the world was read.
 	Now time.Time
 }
 
-// Plan is what to do about a world.
+// Plan is what to do in a world.
 type Plan struct {
-	// First is what everything else rests on. If it does not succeed as a whole, the
-	// chains are not begun.
+	// First is what everything else depends on. Unless all of it succeeds, the chains do not
+	// start.
 	First action.Chain
-	// Chains are independent of each other: what the host refuses of one holds up none of
-	// the others.
+	// Chains are independent of each other: if the cluster refuses an action of one chain, the
+	// others continue.
 	Chains []action.Chain
-	// Aside is carried out after that, whatever of it the host has refused, or else the
-	// record of a set that is stuck would grow with each new template. It is left out only
-	// if an action has found the world otherwise than it was seen.
+	// Aside is carried out after the chains, even if the cluster has refused some of their actions:
+	// otherwise the revision history of a blocked set would grow with each new template. It is left
+	// out only if an action has found that the world has changed since it was read.
 	Aside []action.Chain
-	// Warnings are what people should know about although nothing is done about it.
+	// Warnings are what users should know although the controller does nothing about it.
 	Warnings []Warning
-	// Waiting says what keeps the set from more, empty if nothing does.
+	// Waiting says what the set waits for, empty if it waits for nothing.
 	Waiting string
-	// Status is the status of the set in this world, and Conditions are what its conditions say. If actions
-	// fail, WithFailures says what becomes of both.
+	// Status is the status of the set in this world, and Conditions are its conditions before they
+	// are written into the status. If actions fail, WithFailures changes both.
 	Status     v1.StatefulSetStatus
 	Conditions conditions.Conditions
-	// Unavailable is how many wanted members serve nobody, MaxUnavailable how many may
-	// because of an update.
+	// Unavailable is the number of desired members that are not available, and MaxUnavailable how
+	// many may be unavailable because of an update.
 	Unavailable, MaxUnavailable int
-	// RequeueAfter is how long it takes until the same world needs another look
-	// although nothing in it has changed; zero if that never happens.
+	// RequeueAfter is the time after which an unchanged world needs another sync, zero if it
+	// never does.
 	RequeueAfter time.Duration
-	// PutOff is true if something is to be done that was put off: time leads on.
+	// PutOff is true if an action was put off until later, so that time alone makes progress.
 	PutOff bool
-	// Stopped is true if the time for evaluations was over before the plan was made. What it lacks is
-	// planned when it is made again, after a back-off.
+	// Stopped is true if the time for evaluations ended before the plan was complete. The set is
+	// planned again after a back-off.
 	Stopped bool
 	// Records are for the next world of the set.
 	Records Records
-	// Reads are the objects that have to be read, because pods wait for what they give, or because they
-	// are somebody else's. Who has read them asks for another plan.
+	// Reads are the objects that must be read, because pods wait for their outputs, or because they
+	// are not managed by the set. After reading them, the caller computes another plan.
 	Reads []ObjectRead
-	// Lost are Secrets that exist no more and must not be drawn again. Who has created one by hand may
-	// not have given it the labels by which it is seen, so that it has to be looked for.
+	// Lost are Secrets that no longer exist and must not be generated again. A user who recreates
+	// one may omit the labels by which the cache finds it, so the caller must read it by name.
 	Lost []identity.ObjectKey
 }
 
-// ObjectRead is an object of which it is asked what it gives, and the template whose outputs these are,
-// and how it differs from what that describes for the member of the ordinal.
+// ObjectRead is an object to read, with the template that defines its outputs, and with the ordinal
+// of the member for which the object is compared with the template.
 type ObjectRead struct {
 	Key      identity.ObjectKey
 	Template string
@@ -110,7 +110,7 @@ func (p Plan) All() []action.Action {
 	return slices.Concat(slices.Concat([]action.Chain{p.First}, p.Chains, p.Aside)...)
 }
 
-// Steps are all actions of the plan by the moment at which each may be begun if the host
+// Steps are all actions of the plan, grouped by the time at which each may start if the cluster
 // refuses nothing.
 func (p Plan) Steps() []action.Step {
 	var steps []action.Step
@@ -120,7 +120,7 @@ func (p Plan) Steps() []action.Step {
 	return append(append(steps, side(p.Chains)...), side(p.Aside)...)
 }
 
-// side are the steps of chains that are carried out side by side.
+// side are the steps of chains that are carried out in parallel.
 func side(chains []action.Chain) []action.Step {
 	var steps []action.Step
 	for _, chain := range chains {
@@ -134,7 +134,7 @@ func side(chains []action.Chain) []action.Step {
 	return steps
 }
 
-// Warning is a word for programs and a sentence for people.
+// Warning is a reason for programs and a message for people.
 type Warning struct {
 	Reason  string
 	Message string

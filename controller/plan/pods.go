@@ -12,9 +12,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// isFinished reports whether the pod has run to its end, well or badly. Which of
-// the two is decided by exit codes, not by why it ended (an eviction may leave
-// either), so a member starts again after both.
+// isFinished reports whether the pod has ended, successfully or not. Exit codes decide which of the
+// two, not the cause of the end (an eviction may lead to either), so a member starts again after
+// both.
 func isFinished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
@@ -32,8 +32,8 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// availableAt is the time from which on the pod counts as available, and false
-// if it is not ready, so that there is no such time yet.
+// availableAt is the time from which the pod counts as available. It is false if the pod is not
+// ready, so that there is no such time yet.
 func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 	if !isReady(pod) {
 		return time.Time{}, false
@@ -46,9 +46,8 @@ func (f *facts) availableAt(pod *corev1.Pod) (time.Time, bool) {
 	return condition.LastTransitionTime.Add(minReady), true
 }
 
-// isAvailable reports whether the pod has been ready for long enough. A pod that
-// is being removed may still be available, one whose containers are about to be restarted
-// is not.
+// isAvailable reports whether the pod has been ready for long enough. A terminating pod may still
+// be available; a pod whose containers are about to be restarted is not.
 func (f *facts) isAvailable(pod *corev1.Pod) bool {
 	at, ok := f.availableAt(pod)
 	return ok && !isRestarting(pod) && (f.world.Set.Spec.MinReadySeconds == 0 || !at.After(f.world.Now))
@@ -56,7 +55,7 @@ func (f *facts) isAvailable(pod *corev1.Pod) bool {
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[identity.RevisionLabel] }
 
-// nextAvailability is how long it takes until a ready pod becomes available.
+// nextAvailability is the time until a ready pod becomes available.
 func (f *facts) nextAvailability() time.Duration {
 	var next time.Duration
 	for m := range f.all() {

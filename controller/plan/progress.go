@@ -15,9 +15,8 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// lastProgress is when something has last moved: the time is that of the look that
-// found a counter, a revision or the generation other than before, or found work where
-// there was none.
+// lastProgress is when the set last made progress: the time of the sync that found a changed
+// counter, revision or generation, or that found open work after there was none.
 func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.Time {
 	before := f.world.Set.Status
 	ready := before.Condition(v1.StatefulSetReady)
@@ -32,7 +31,8 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	return before.LastProgressTime
 }
 
-// sameBeside reports whether as many claims and objects of each template are as they are to be.
+// sameBeside reports whether, for each template, as many claims and objects as before exist and are
+// up to date.
 func sameBeside(before, after *v1.StatefulSetStatus) bool {
 	return slices.EqualFunc(before.VolumeClaims, after.VolumeClaims,
 		func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
@@ -41,12 +41,12 @@ func sameBeside(before, after *v1.StatefulSetStatus) bool {
 		})
 }
 
-// countsOfPods are the numbers of pods that a status has.
+// countsOfPods are the numbers of pods in a status.
 func countsOfPods(status *v1.StatefulSetStatus) [5]int32 {
 	return [5]int32{status.Replicas, status.ReadyReplicas, status.AvailableReplicas, status.CurrentReplicas, status.UpdatedReplicas}
 }
 
-// stepOf is the step that a status says an update is at.
+// stepOf is the step of an update in a status.
 func stepOf(status *v1.StatefulSetStatus) int32 {
 	if status.Rollout == nil {
 		return 0
@@ -54,13 +54,13 @@ func stepOf(status *v1.StatefulSetStatus) int32 {
 	return status.Rollout.Step
 }
 
-// isForPeople reports whether a set with such work open waits for somebody to decide.
+// isForPeople reports whether a set with such open work waits for the decision of a person.
 func isForPeople(word string) bool {
 	return word == v1.ReasonPaused || word == v1.ReasonWaitingForPromotion
 }
 
-// stands reports whether a set with such work open waits for what takes its time, or says in
-// other words that it goes no further.
+// stands reports whether a set with such open work waits for something that takes its time, or
+// already reports in another way that it does not continue.
 func stands(word string) bool {
 	switch word {
 	case v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonRolloutFailed, v1.ReasonRolledBack:
@@ -70,9 +70,9 @@ func stands(word string) bool {
 	}
 }
 
-// overdue says that work is open and nothing has moved for the set's deadline, nil
-// if that is not so, or if the set stands. As long as it is not, and may
-// become so, left is how long that takes.
+// overdue says that work is open and that the set has made no progress for its deadline. It is nil
+// if that is not the case, or if the set stands. If it may become the case, left is the time until
+// then.
 func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason, left time.Duration) {
 	if open == nil || stands(open.word) || f.held || f.world.Set.DeletionTimestamp != nil {
 		return nil, 0
@@ -82,11 +82,11 @@ func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason,
 	if left := since.Add(deadline).Sub(f.world.Now); left > 0 {
 		return nil, left
 	}
-	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("nothing has moved since %s, for longer than %s: %s",
+	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("no progress since %s, for longer than %s: %s",
 		words.Clock(since), deadline, open.message)}, 0
 }
 
-// soonest is the shorter of two times, of which zero is never.
+// soonest is the shorter of two times; zero stands for never.
 func soonest(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b

@@ -15,17 +15,18 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// rate is how many members of a Parallel set may start at a time, at least one; false if that is not
-// bounded. An ordered set has a pace of its own.
+// rate is how many members of a Parallel set may start at a time, at least one. It is false if that
+// is not limited. An ordered set has its own pace.
 func (f *facts) rate() (limit int, bounded bool) { return f.shareOf(f.roster.Len()) }
 
-// removalRate is how many members of a Parallel set may be removed at a time, as rate. A percentage
-// counts the members that exist, if these are more than the set wants: it would be one of few otherwise.
+// removalRate is how many members of a Parallel set may be removed at a time, like rate. A
+// percentage refers to the existing members if there are more of them than desired ones: otherwise
+// it would be a share of only the few that stay.
 func (f *facts) removalRate() (limit int, bounded bool) {
 	return f.shareOf(max(f.roster.Len(), f.existing()+len(f.condemned)))
 }
 
-// shareOf is what the scale strategy allows of so many members.
+// shareOf is how many of a number of members the scale strategy allows.
 func (f *facts) shareOf(members int) (limit int, bounded bool) {
 	strategy := f.world.Set.Spec.ScaleStrategy
 	if f.ordered || strategy == nil || strategy.MaxUnavailable == nil {
@@ -38,7 +39,7 @@ func (f *facts) shareOf(members int) (limit int, bounded bool) {
 	return max(value, 1), true
 }
 
-// createInTurn creates a member that has no pod, unless as many are starting as may be.
+// createInTurn creates a member that has no pod, unless the limit of starting members is reached.
 func createInTurn(f *facts, d *draft, m member) {
 	limit, bounded := f.rate()
 	if bounded && f.starting+d.started >= limit {
@@ -47,8 +48,8 @@ func createInTurn(f *facts, d *draft, m member) {
 		return
 	}
 	if f.awaitsRelease(m) {
-		d.wait("pod %s is created at revision %s when the status says so", f.podName(m), f.update.name)
-		d.started++ // its turn comes at the next look
+		d.wait("pod %s waits for status.rollout to record revision %s", f.podName(m), f.update.name)
+		d.started++ // the next sync creates it
 		return
 	}
 	planned := len(d.chains)
@@ -58,9 +59,9 @@ func createInTurn(f *facts, d *draft, m member) {
 	}
 }
 
-// removeInTurn removes members that are not wanted, the highest ordinals first, as long as
-// fewer are terminating than may be. A pod that terminates for longer than the set's deadline does
-// not count, or one on a dead node would keep all others.
+// removeInTurn removes surplus members, the highest ordinals first, up to the limit of terminating
+// pods. A pod that terminates for longer than the deadline of the set does not count: a pod on a
+// dead node would block all others.
 func removeInTurn(f *facts, d *draft) {
 	limit, bounded := f.removalRate()
 	ending, late := f.terminating()
@@ -81,8 +82,8 @@ func removeInTurn(f *facts, d *draft) {
 	}
 }
 
-// terminating is the number of surplus pods that terminate and for which others wait, and those that
-// should be gone by now.
+// terminating is the number of surplus pods for whose termination others wait, and the pods that
+// should have terminated by now.
 func (f *facts) terminating() (ending int, late []*corev1.Pod) {
 	for _, m := range f.condemned {
 		if !isTerminating(m.pod) {
@@ -101,21 +102,21 @@ func (f *facts) awaitedUntil(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(f.progressDeadline())
 }
 
-// turnText says for which pods the removal of a member waits, and until when. A pod that should be gone
-// is named, whether or not others still wait for it.
+// turnText says for which pods the removal of a member waits, and until when. It names a pod that
+// should have terminated by now, whether or not others still wait for it.
 func (f *facts) turnText(m member, late []*corev1.Pod) string {
-	text := fmt.Sprintf("pod %s is removed when others that are not wanted are gone", m.pod.Name)
+	text := fmt.Sprintf("pod %s waits for other surplus pods to terminate", m.pod.Name)
 	if len(late) == 0 {
 		return text
 	}
 	if until := f.awaitedUntil(late[0]); f.world.Now.Before(until) {
-		text = fmt.Sprintf("pod %s is removed when pod %s is gone, or at %s", m.pod.Name, late[0].Name, words.Clock(until))
+		text = fmt.Sprintf("pod %s is removed when pod %s has terminated, or at %s", m.pod.Name, late[0].Name, words.Clock(until))
 	}
 	return text + ": " + lateEnd(late[0])
 }
 
-// countStarting counts the members that are on their way to become available. One that takes
-// longer than the set's deadline does not count, or it would keep all others from starting.
+// countStarting counts the members that are about to become available. A member that takes longer
+// than the deadline of the set does not count: it would block the start of all others.
 func (f *facts) countStarting() {
 	if _, bounded := f.rate(); !bounded {
 		return
@@ -131,8 +132,8 @@ func (f *facts) countStarting() {
 	}
 }
 
-// nextRate is how long it takes until a member need not wait for others any more that are starting or
-// on their way out; zero if none waits.
+// nextRate is the time until a member no longer waits for others that are starting or terminating,
+// zero if none waits.
 func (f *facts) nextRate() time.Duration {
 	switch {
 	case f.frozen() || f.world.Set.DeletionTimestamp != nil:
@@ -144,7 +145,7 @@ func (f *facts) nextRate() time.Duration {
 	}
 }
 
-// nextRemoval is that of surplus members.
+// nextRemoval is like nextRate, for surplus members.
 func (f *facts) nextRemoval() (next time.Duration) {
 	if !slices.ContainsFunc(f.condemned, func(m member) bool { return !isTerminating(m.pod) }) {
 		return 0
@@ -163,7 +164,7 @@ func (f *facts) nextRemoval() (next time.Duration) {
 	return next
 }
 
-// progressDeadline is for how long the set may take for a step.
+// progressDeadline is how long the set may go without progress.
 func (f *facts) progressDeadline() time.Duration {
 	if seconds := f.world.Set.Spec.ProgressDeadlineSeconds; seconds != nil {
 		return v1.Seconds(*seconds)

@@ -21,16 +21,16 @@ import (
 // mostReclaimed is how many claims one plan deletes.
 const mostReclaimed = 16
 
-// leftover is a claim of a member that is not wanted and has no pod.
+// leftover is a claim of a member that is not desired and has no pod.
 type leftover struct {
 	claim   *corev1.PersistentVolumeClaim
 	ordinal int
-	// retired is since when the member is removed, as the claim says.
+	// retired is since when the member is removed, according to the claim.
 	retired retirement
 }
 
-// reclaimDelay is how long the claims of removed members are kept, and whether they are deleted
-// at all after a delay.
+// reclaimDelay is how long the claims of removed members are kept. It is false if the set does not
+// delete them after a delay.
 func (f *facts) reclaimDelay() (time.Duration, bool) {
 	policy := f.retention()
 	if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType || policy.ScaledAfterSeconds == nil {
@@ -39,8 +39,8 @@ func (f *facts) reclaimDelay() (time.Duration, bool) {
 	return v1.Seconds(*policy.ScaledAfterSeconds), true
 }
 
-// findLeftovers finds the claims that may be deleted at some time, those of the highest
-// ordinal first, and those that are marked to be and are not to be any more.
+// findLeftovers finds the claims that are deleted after a delay, those of the highest ordinal
+// first, and claims that are marked for deletion but stay.
 func (f *facts) findLeftovers() {
 	_, reclaims := f.reclaimDelay()
 	if !reclaims && !slices.ContainsFunc(f.world.Claims, isRetired) {
@@ -50,7 +50,7 @@ func (f *facts) findLeftovers() {
 		template, ordinal, ours := identity.ParseClaimName(claim.Name, f.world.Set.Name, f.world.Set.Spec.VolumeClaimTemplates)
 		switch left := (leftover{claim, ordinal, retirementOf(claim)}); {
 		case !ours, claim.DeletionTimestamp != nil:
-		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.world.Set.Name, ordinal)) != nil: // whoever controls it
+		case !reclaims, f.roster.Contains(ordinal), f.podNamed(identity.PodName(f.world.Set.Name, ordinal)) != nil: // of any controller
 			if isRetired(claim) {
 				f.returned = append(f.returned, left)
 			}
@@ -65,8 +65,8 @@ func (f *facts) findLeftovers() {
 	slices.SortFunc(f.returned, highestFirst)
 }
 
-// isReclaimable reports whether a claim is the set's to delete: a pod of this very set has
-// mounted it last, and nobody else controls it.
+// isReclaimable reports whether the set may delete a claim: a pod of this very set was the last to
+// mount it, and no one else controls it.
 func (f *facts) isReclaimable(left leftover) bool {
 	m := member{ordinal: left.ordinal}
 	return left.claim.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(f.world.Set) &&
@@ -78,8 +78,8 @@ func isRetired(claim *corev1.PersistentVolumeClaim) bool {
 	return is
 }
 
-// lacksMark reports whether a claim is yet to name the set: a pod of its member mounts it, and
-// it is to be deleted some time after the member is removed.
+// lacksMark reports whether the owner annotation of a claim must be set: a pod of its member mounts
+// the claim, and the claim is deleted some time after the member is removed.
 func (f *facts) lacksMark(claim *corev1.PersistentVolumeClaim, m member) bool {
 	_, reclaims := f.reclaimDelay()
 	return reclaims && m.pod != nil && claim.DeletionTimestamp == nil &&
@@ -93,10 +93,10 @@ func mountsClaim(pod *corev1.Pod, claim string) bool {
 	})
 }
 
-// reclaim deletes the claims of members that were removed long enough ago, if the set asks for
-// it. Since when they are stands on the claims themselves, and a claim is deleted only as it was
-// read with that: whoever brings the member back takes it off before, so that a controller that
-// does not know of it yet deletes nothing.
+// reclaim deletes the claims of members that were removed long enough ago, if the set requests
+// that. The claims themselves record since when their member is removed, and a claim is deleted
+// only in the version in which the record was read. Before a member comes back, its record is
+// removed, so a controller that does not know about that yet deletes nothing.
 func reclaim(f *facts, d *draft) verdict {
 	for _, left := range f.returned {
 		f.markLeftover(d, left, action.ClaimKept, map[string]*string{v1.RetiredAtAnnotation: nil})
@@ -107,7 +107,7 @@ func reclaim(f *facts, d *draft) verdict {
 		due := left.retired.since.Add(delay)
 		switch {
 		case left.retired.since.IsZero():
-			// Up to the next second: rather a claim stays for longer than the set says.
+			// Rounded up, so that a claim is never kept for less time than the set says.
 			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			f.markLeftover(d, left, action.ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.world.Now.Before(due):
@@ -121,7 +121,7 @@ func reclaim(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// markLeftover plans an annotation of a claim.
+// markLeftover plans to change an annotation of a claim.
 func (f *facts) markLeftover(d *draft, left leftover, as action.ClaimMark, annotations map[string]*string) {
 	if len(d.marked) == mostChanged || d.changed[left.claim.Name] || f.changesOwners(left.claim) {
 		return
@@ -134,7 +134,8 @@ func (f *facts) markLeftover(d *draft, left leftover, as action.ClaimMark, annot
 		action.Chain{action.MarkClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), As: as, Annotations: annotations}})
 }
 
-// reclaims tell whose claims are deleted when, the first due ones first.
+// reclaims report when the claims of which members are deleted, with those that are due first at
+// the front.
 func reclaims(f *facts) (all []v1.Reclaim) {
 	delay, _ := f.reclaimDelay()
 	for _, left := range slices.Backward(f.leftovers) {

@@ -33,15 +33,15 @@ func TestClaimsThatCannotBeDeletedAreToldWhereTheyAreDue(t *testing.T) {
 	}{
 		"a range is told once, with what an operator can do": {
 			[]Failure{{Action: deletion(4, due), Err: forbidden}, {Action: deletion(3, due), Err: errors.New("timeout")}},
-			[]string{"claims of ordinals 3-4 are due since 2026-11-24T12:00:00Z, and could not be deleted: no; if the controller lacks the right: kubectl apply -k artifacts/reclaim", ""},
+			[]string{"claims of ordinals 3-4 have been due since 2026-11-24T12:00:00Z, but could not be deleted: no; if the controller lacks the right: kubectl apply -k artifacts/reclaim", ""},
 		},
 		"what is no lack of a right has no remedy": {
 			[]Failure{{Action: deletion(1, due.Add(time.Hour)), Err: errors.New("timeout")}},
-			[]string{"", "claims of ordinal 1 are due since 2026-11-24T13:00:00Z, and could not be deleted: timeout"},
+			[]string{"", "claims of ordinal 1 have been due since 2026-11-24T13:00:00Z, but could not be deleted: timeout"},
 		},
 		"one that the list has no room for is told at the first": {
 			[]Failure{{Action: deletion(9, due.Add(time.Minute)), Err: errors.New("timeout")}},
-			[]string{"claims of ordinal 9 are due since 2026-11-24T12:01:00Z, and could not be deleted: timeout", ""},
+			[]string{"claims of ordinal 9 have been due since 2026-11-24T12:01:00Z, but could not be deleted: timeout", ""},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"statefulset.dev/identity/conditions"
 )
 
-// removeOld removes every pod of an old revision at the same time, in an ordered set
-// too, and lets nothing be created until the last one is gone.
+// removeOld removes all outdated pods at the same time, in an ordered set too. Nothing is created
+// before the last of them has terminated.
 func removeOld(f *facts, d *draft) verdict {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return proceed
@@ -40,14 +40,15 @@ func removeOld(f *facts, d *draft) verdict {
 		return pause
 	}
 	if f.current.name != f.update.name && !f.rollsBack() && !f.rests() {
-		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the present revision are being created")
+		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the update revision are being created")
 	}
 	return proceed
 }
 
-// besideRecreated is a pod of another revision than the one that a member is to be created at, nil if the
-// strategy lets it be. Members have several revisions with Recreate if an update was aborted that cannot
-// be rolled back: then some return to the current revision, and others have nothing to return to.
+// besideRecreated is a pod with another revision than the one at which a member is to be created,
+// nil if the strategy does not forbid that. With Recreate, members have several revisions if an
+// update was aborted that cannot be rolled back: some members return to the current revision, and
+// others have no revision to return to.
 func (f *facts) besideRecreated(at *revision) *corev1.Pod {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType || !f.isStopped() {
 		return nil
@@ -60,13 +61,13 @@ func (f *facts) besideRecreated(at *revision) *corev1.Pod {
 	return nil
 }
 
-// recreation is the condition Progressing, as apps/v1 has it for this strategy.
+// recreation is the condition Progressing in the form that apps/v1 uses for this strategy.
 func recreation(status corev1.ConditionStatus, word, message string) *conditions.Condition {
 	return &conditions.Condition{Status: status, Reason: word, Message: message}
 }
 
-// recreating is the condition Progressing of an update of this strategy that is under
-// way, or was the last; nil if the set is not, and was not, updated so.
+// recreating is the condition Progressing of the current or last update with this strategy, nil if
+// there is none.
 func recreating(f *facts, d *draft) *conditions.Condition {
 	if d.progressing != nil {
 		return d.progressing

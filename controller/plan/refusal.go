@@ -11,21 +11,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IsRefusal reports whether an error is a considered answer of the host, which the
-// same request would get again, and not a sign of trouble that may pass.
+// IsRefusal reports whether an error is a deliberate answer of the host cluster, which the same
+// request would get again, and not a temporary failure.
 func IsRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsUnauthorized(err) || isAmbiguous(err)
 }
 
-// isAmbiguous reports whether the host does not evict a pod because more than one budget has a
-// say in it. It says so in words only.
+// isAmbiguous reports whether the cluster does not evict a pod because more than one
+// PodDisruptionBudget selects it. Only the text of the error says that.
 func isAmbiguous(err error) bool {
 	return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && strings.Contains(err.Error(), "more than one PodDisruptionBudget")
 }
 
-// IsNotAllowed reports whether a budget does not let a pod be evicted now. That is neither a
-// refusal nor trouble of the host: the same request may succeed later.
+// IsNotAllowed reports whether a PodDisruptionBudget does not allow an eviction now. That is
+// neither a refusal nor a failure of the cluster: the same request may succeed later.
 func IsNotAllowed(err error) bool {
 	return apierrors.IsTooManyRequests(err) && apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
 }

@@ -10,7 +10,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// steps are those of the set's updates.
+// steps are the steps of the set's updates.
 func (f *facts) steps() []v1.RolloutStep {
 	if rolling := f.rolling(); rolling != nil {
 		return rolling.Steps
@@ -18,7 +18,7 @@ func (f *facts) steps() []v1.RolloutStep {
 	return nil
 }
 
-// goesByRecord reports whether the update changes only members that its record names: it is
+// goesByRecord reports whether the update changes only the members that its record names: it is
 // paused, or at one of its steps.
 func (f *facts) goesByRecord() bool {
 	return f.rollout != nil && (f.paused() || f.rollout.at.inSteps)
@@ -29,12 +29,12 @@ func (f *facts) releases() bool {
 	return f.rollout.at.inSteps && !f.goesNoFurther() && f.rollout.at.failure == nil
 }
 
-// letGo are the members that the status is to name as reached. Those that are at the
-// revision of the update, or are about to leave the one before, stay; as many others are let
-// go as the step still asks for, those that serve only as long as no more members are
-// unavailable than may be, because the next look removes them. A member that was let go and
-// is not removed yet is chosen anew: who leads may have changed. Superseded members that are
-// broken are let go whatever the step asks for: they have no other revision to come back to.
+// letGo are the members that the status names as reached. Members that run the update revision, or
+// that are about to leave the previous one, stay. More members are added up to the number of the
+// step. Available ones are added only within the limit of unavailable members, because the next
+// sync removes their pods. A member that was named but not removed yet is chosen again, because the
+// leader may have changed. Superseded members that are broken are added regardless of the step:
+// they have no other revision to return to.
 func (f *facts) letGo() map[int]bool {
 	r := f.rollout
 	let := map[int]bool{}
@@ -60,13 +60,14 @@ func (f *facts) letGo() map[int]bool {
 			let[m.ordinal] = true
 			budget--
 		default:
-			return let // or a member further back would be the canary, because it is not available for a moment
+			return let // a later member that is briefly unavailable must not become the canary
 		}
 	}
 	return let
 }
 
-// staysReached reports whether a member that the update has reached is not chosen anew.
+// staysReached reports whether a member that the update has reached stays named without being
+// chosen again.
 func (f *facts) staysReached(m member) bool {
 	if m.pod == nil {
 		return !f.releases()
@@ -74,7 +75,7 @@ func (f *facts) staysReached(m member) bool {
 	return isTerminating(m.pod) || revisionOf(m.pod) == f.update.name
 }
 
-// keepUnseen keeps members that have no pod and that this look does not deal with.
+// keepUnseen keeps members without a pod that this sync does not deal with.
 func (f *facts) keepUnseen(let map[int]bool) {
 	if len(f.members) == f.roster.Len() {
 		return
@@ -90,10 +91,10 @@ func (f *facts) keepUnseen(let map[int]bool) {
 	}
 }
 
-// inReleaseOrder are the wanted members in the order in which an update reaches them: those
-// that are broken for so long that the set replaces such, as an ordered set creates no others
-// meanwhile; those that are superseded; those that were removed for the update and have yet to
-// return; and all others.
+// inReleaseOrder are the desired members in the order in which an update reaches them. First come
+// members that have been broken for so long that the set replaces them, because an ordered set
+// creates no other members until then. Then come superseded members, members that were removed for
+// the update and have yet to return, and finally all others.
 func (f *facts) inReleaseOrder() iter.Seq[member] {
 	tier := func(m member) int {
 		switch {
@@ -118,15 +119,15 @@ func (f *facts) inReleaseOrder() iter.Seq[member] {
 	}
 }
 
-// isBrokenForLong reports whether a member is broken for as long as the set waits for those
-// that an update could mend.
+// isBrokenForLong reports whether a member has been broken for longer than the set waits for
+// members that an update could fix.
 func (f *facts) isBrokenForLong(m member) bool {
 	patience, asked := f.patience()
 	return asked && m.pod != nil && isBroken(m.pod) && !f.world.Now.Before(brokenSince(m.pod).Add(patience))
 }
 
-// nextBrokenForLong is how long it takes until a member that the step has not reached is broken
-// for long; zero if none is.
+// nextBrokenForLong is the time until isBrokenForLong becomes true for a member that the step has
+// not reached, zero if there is none.
 func (f *facts) nextBrokenForLong() (left time.Duration) {
 	patience, asked := f.patience()
 	if !asked || !f.rollout.at.inSteps {
@@ -140,8 +141,8 @@ func (f *facts) nextBrokenForLong() (left time.Duration) {
 	return left
 }
 
-// awaitsRelease reports whether a member that has no pod is about to be reached by the
-// update: it is created when the status says so, or it would be removed at once.
+// awaitsRelease reports whether the update is about to reach a member without a pod. The member is
+// created only after the status records that, because otherwise its pod would be removed at once.
 func (f *facts) awaitsRelease(m member) bool {
 	r := f.rollout
 	return r != nil && m.pod == nil && r.let[m.ordinal] && f.goal(m) != f.update && f.releases()

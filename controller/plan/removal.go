@@ -11,9 +11,9 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// remove is what is done next to take away a pod that may serve: by an update, because somebody
-// has asked for it, or because its member is not wanted. All such removals go through here. None is
-// planned while the pod owns a claim that stays.
+// remove plans the next action to remove a pod that may be available: for an update, on request, or
+// because its member is surplus. All such removals use this function. It plans none while the pod
+// owns a claim that stays.
 func remove(f *facts, d *draft, m member, removal action.DeletePod) []action.Action {
 	if d.waitForOwners(f, m) {
 		return nil
@@ -28,8 +28,8 @@ func remove(f *facts, d *draft, m member, removal action.DeletePod) []action.Act
 	return []action.Action{removal}
 }
 
-// askFirst asks the gates before a member is taken from service, and reports whether they agree.
-// They are not asked where a pod is useless: it has ended, or it keeps an update from going on.
+// askFirst asks the gates before a member is taken out of service, and reports whether they agree.
+// It does not ask them about a useless pod: one that has finished, or that blocks an update.
 func askFirst(f *facts, d *draft, m member, why action.DeleteReason) (first []action.Action, agree bool) {
 	delete(d.given, m.pod.UID)
 	if why == action.DeleteUnready || why == action.DeleteUnrestarted || why == action.DeleteUnresized {
@@ -38,7 +38,7 @@ func askFirst(f *facts, d *draft, m member, why action.DeleteReason) (first []ac
 	return askGates(f, d, m)
 }
 
-// addressed is a removal of the pod that a member has, in the way that the set asks for.
+// addressed is the removal of the pod of a member, by the method that the set requests.
 func (f *facts) addressed(m member, removal action.DeletePod) action.DeletePod {
 	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, action.Exact(m.pod), f.mindsBudgets(m.pod)
 	return removal
@@ -54,8 +54,8 @@ func changesInPlace(actions []action.Action) bool {
 	return slices.ContainsFunc(actions, func(act action.Action) bool { _, ok := act.(action.UpdateInPlace); return ok })
 }
 
-// giveUp notes that a member that is to be removed is not, for a reason for which others may go
-// first. What its gates were asked is withdrawn.
+// giveUp records that a member is not removed for now, for a reason that lets other members go
+// first. The request to its gates is withdrawn.
 func (d *draft) giveUp(f *facts, m member) {
 	if !f.taken(m) {
 		return
@@ -66,14 +66,14 @@ func (d *draft) giveUp(f *facts, m member) {
 	d.given[m.pod.UID] = true
 }
 
-// changesPod reports whether something is planned for the pod of a member.
+// changesPod reports whether an action is planned for the pod of a member.
 func (d *draft) changesPod(m member) bool {
 	return m.pod != nil && slices.ContainsFunc(d.chains, func(chain action.Chain) bool {
 		return slices.ContainsFunc(chain, func(act action.Action) bool { return podOf(act).UID == m.pod.UID })
 	})
 }
 
-// podOf is the pod that an action changes, none if it changes none.
+// podOf is the pod that an action changes, the zero value if it changes none.
 func podOf(act action.Action) action.Target {
 	switch a := act.(type) {
 	case action.RepairPod:

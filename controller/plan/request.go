@@ -11,9 +11,10 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// RequestOf identifies what an action asks the host for: two actions with the same text ask for the
-// same. A pod of another revision, another pod of the same name and an object with another content
-// are other requests. The version of the object that is changed is no part of it, nor is the time.
+// RequestOf identifies the request of an action to the host cluster: two actions with the same text
+// request the same. A pod of another revision, another pod of the same name, and an object with
+// other content are other requests. The version of the changed object is not part of the text, and
+// neither is the time.
 func RequestOf(act action.Action) string {
 	text := act.String()
 	if target := TargetOf(act); target.UID != "" {
@@ -35,7 +36,7 @@ func RequestOf(act action.Action) string {
 	return text
 }
 
-// fingerprint tells contents apart that the text of an action does not name.
+// fingerprint distinguishes contents that the text of an action does not name.
 func fingerprint(content any) string {
 	written, err := json.Marshal(content)
 	if err != nil {

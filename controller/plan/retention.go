@@ -19,23 +19,24 @@ import (
 	"statefulset.dev/identity"
 )
 
-// retiredObject is an object that is deleted at some time, because its member is not wanted and has no
-// pod, or because its template was removed; or one that was to be, and is to stay.
+// retiredObject is an object that is deleted after a delay, because its member is not desired and
+// has no pod, or because its template was removed. It is also an object that was marked for
+// deletion but stays.
 type retiredObject struct {
 	template string
-	// removed is when the template was removed, zero if the set has it. Pods of revision do not use
-	// the object then.
+	// removed is when the template was removed, zero if the set still has it. If it was removed,
+	// pods of revision do not use the object.
 	removed  time.Time
 	revision string
 	kind     schema.GroupVersionKind
 	ordinal  int
 	found    *Object
-	// since is when the object was found not to be needed, as it says, zero if that is yet to be noted.
-	// due is when it may be deleted for that.
+	// since is when the object was found not to be needed, according to its annotation, zero if
+	// that has yet to be recorded. due is the time from which it may be deleted.
 	since  time.Time
 	due    time.Time
 	proven bool
-	// unlisted is true if the status does not tell of the template yet, so that no date counts.
+	// unlisted is true if the status does not list the template yet, so that no date counts.
 	unlisted bool
 }
 
@@ -44,8 +45,8 @@ func (r retiredObject) compare(other retiredObject) int {
 		strings.Compare(r.found.Name, other.found.Name))
 }
 
-// findRetired finds the objects that are deleted at some time, those of the highest ordinal first, and
-// those that are dated for it and are to stay. The revisions are those of the set.
+// findRetired finds the objects that are deleted after a delay, those of the highest ordinal first,
+// and objects that carry such a date but stay. The arguments are the revisions of the set.
 func (o *supportingObjects) findRetired(current, update string) {
 	o.currentRevision, o.updateRevision = current, update
 	o.findRemoved()
@@ -60,7 +61,7 @@ func (o *supportingObjects) findRetired(current, update string) {
 		}
 		switch {
 		case retires && r.unlisted && isDated(object):
-			// Nobody knows what has become of the member since it was dated.
+			// What has happened to the member since that date is not known.
 			o.returning = append(o.returning, r)
 		case retires:
 			o.retired = append(o.retired, r)
@@ -73,8 +74,8 @@ func (o *supportingObjects) findRetired(current, update string) {
 	slices.SortFunc(o.returning, retiredObject.compare)
 }
 
-// spare notes why an object that its template would have deleted stays. Of several the first in the
-// alphabet is told.
+// spare records why an object stays that its template would have deleted. Of several reasons, the
+// first in alphabetical order is kept.
 func (o *supportingObjects) spare(template, why string) {
 	if o.spared == nil {
 		o.spared = map[string]string{}
@@ -84,16 +85,17 @@ func (o *supportingObjects) spare(template, why string) {
 	}
 }
 
-// isJudged reports whether it can be said of an object that it goes or stays: all of its kind are known,
-// so that what is seen of it is not old, and it is the set's, or was that of an earlier one, and nobody
-// else's.
+// isJudged reports whether the controller can decide if an object stays: all objects of its kind
+// are known, so that the cached object is not old, and it belongs only to the set or to an earlier
+// set of the name.
 func (o *supportingObjects) isJudged(key identity.ObjectKey, object *Object) bool {
 	known := o.world.Kinds[key.GroupKind()].Known && o.versionOf(key).Kind != ""
 	return known && (o.isOwn(object) || o.isInherited(object)) && object.DeletionTimestamp == nil && !o.isTakenOver(object)
 }
 
-// retiring is an object as one that is deleted at some time, and false if it is none: of this very set,
-// of a template that asks for it now, and of a member that is not wanted and has no pod, whoever's.
+// retiring is an object in the form of one that is deleted after a delay. It is false if the object
+// is not deleted: it must belong to this very set, to a template that requests the deletion now,
+// and to a member that is not desired and whose name no pod has.
 func (o *supportingObjects) retiring(key identity.ObjectKey, object *Object) (r retiredObject, retires bool) {
 	if removed := o.removedOf(key, object); removed != nil {
 		return o.retiringWithTemplate(key, object, *removed)
@@ -114,8 +116,8 @@ func (o *supportingObjects) retiring(key identity.ObjectKey, object *Object) (r 
 	return r, true
 }
 
-// templateOf is the template that an object was made from and has the name of, for a member, nil if
-// there is none.
+// templateOf is the template from which an object was created for a member, nil if there is none or
+// if the name of the object does not match.
 func (o *supportingObjects) templateOf(key identity.ObjectKey, object *Object) *identity.Object {
 	ordinal, name := ordinalOf(object), object.Labels[v1.ObjectTemplateLabel]
 	at := slices.IndexFunc(o.templates, func(t identity.Object) bool { return t.Template().Name == name && !t.ForSet() })
@@ -125,8 +127,8 @@ func (o *supportingObjects) templateOf(key identity.ObjectKey, object *Object) *
 	return &o.templates[at]
 }
 
-// ordinalOf is that of the member whose an object says that it is, below 0 if it does not say it in
-// the way that a set does.
+// ordinalOf is the ordinal in the label of an object, below 0 if the label is missing or not in the
+// form that a set writes.
 func ordinalOf(object *Object) int {
 	label := object.Labels[v1.ObjectOrdinalLabel]
 	ordinal, err := strconv.ParseInt(label, 10, 32)
@@ -136,7 +138,7 @@ func ordinalOf(object *Object) int {
 	return int(ordinal)
 }
 
-// versionOf is the kind of an object in the version of a template, or of one that was removed.
+// versionOf is the kind of an object in the API version of a template, or of a removed template.
 func (o *supportingObjects) versionOf(key identity.ObjectKey) schema.GroupVersionKind {
 	for _, template := range o.templates {
 		if kind := template.Kind(); kind.Group == key.Group && kind.Kind == key.Kind {
@@ -151,8 +153,9 @@ func (o *supportingObjects) versionOf(key identity.ObjectKey) schema.GroupVersio
 	return schema.GroupVersionKind{}
 }
 
-// listed reports whether the status tells of a template, so that its objects have been looked after
-// without a break. It does not of one that has only come back, nor where the store was lost.
+// listed reports whether the status lists a template, so that its objects were maintained without a
+// break. It does not list a template that has only just come back, or any template after the etcd
+// store was lost.
 func (o *supportingObjects) listed(template identity.Object) bool {
 	return slices.ContainsFunc(o.world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 		return !identity.IsRemoved(s) && s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() &&
@@ -160,15 +163,16 @@ func (o *supportingObjects) listed(template identity.Object) bool {
 	})
 }
 
-// startsAfresh reports whether no object of a template is known to have a date that was put on it before
-// the status told of the template.
+// startsAfresh reports whether no known object of a template has a date that was set before the
+// status listed the template.
 func (o *supportingObjects) startsAfresh(template identity.Object) bool {
 	return o.world.Kinds[template.Kind().GroupKind()].Known &&
 		!slices.ContainsFunc(o.returning, func(r retiredObject) bool { return r.template == template.Template().Name })
 }
 
-// needsObject reports whether a template has the name of an object for the set, or for a wanted member:
-// whoever it says that it was made for. The name of a member's object contains that of its member.
+// needsObject reports whether a template uses the name of an object for the set or for a desired
+// member, regardless of the member in the object's labels. The name of a member's object contains
+// the name of the member.
 func (o *supportingObjects) needsObject(key identity.ObjectKey) bool {
 	ordinals := identity.MemberOrdinals(key.Name, o.world.Set.Name)
 	return slices.ContainsFunc(o.templates, func(t identity.Object) bool {
@@ -182,24 +186,25 @@ func (o *supportingObjects) needsObject(key identity.ObjectKey) bool {
 	})
 }
 
-// isOwn reports whether an object says that it is this very set's.
+// isOwn reports whether the owner annotation of an object names this very set.
 func (o *supportingObjects) isOwn(object *Object) bool {
 	return object.Annotations[v1.OwnerAnnotation] == identity.OwnerMark(o.world.Set)
 }
 
-// isInherited reports whether an object says that it is that of an earlier set of this name.
+// isInherited reports whether the owner annotation of an object names an earlier set of this name.
 func (o *supportingObjects) isInherited(object *Object) bool {
 	name, _, marked := strings.Cut(object.Annotations[v1.OwnerAnnotation], "/")
 	return marked && name == o.world.Set.Name && !o.isOwn(object)
 }
 
-// isTakenOver reports whether somebody else controls an object, or is about to delete it.
+// isTakenOver reports whether another owner controls an object, or whether the object is about to
+// be deleted with an earlier set.
 func (o *supportingObjects) isTakenOver(object *Object) bool {
 	return o.ofEarlierSet(object) || slices.ContainsFunc(object.OwnerReferences,
 		func(ref metav1.OwnerReference) bool { return isController(ref) && ref.UID != o.world.Set.UID })
 }
 
-// returns reports whether an object that is to be there says that it is to be deleted.
+// returns reports whether an object that must exist is marked for deletion.
 func (o *supportingObjects) returns(object *Object) bool {
 	return isDated(object) && !o.isTakenOver(object)
 }
@@ -209,11 +214,11 @@ func isDated(object *Object) bool {
 	return is
 }
 
-// retireObjects deletes the objects of members, and of templates, that were removed long enough ago, where
-// the template asks for it. As of claims, since when they are stands on the objects themselves, also if
-// nothing is waited for, and one is deleted only as it was read with that: whoever brings the member, or
-// the template, back takes it off before, so that a controller that does not know of it yet deletes
-// nothing.
+// retireObjects deletes the objects of members and templates that were removed long enough ago, if
+// the template requests that. As with claims, the objects themselves record since when, even
+// without a delay, and an object is deleted only in the version in which the record was read.
+// Before a member or a template comes back, that record is removed, so a controller that does not
+// know about that yet deletes nothing.
 func retireObjects(f *facts, d *draft) verdict {
 	for _, r := range f.supporting.returning {
 		d.forObject(action.MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectKept})
@@ -222,9 +227,9 @@ func retireObjects(f *facts, d *draft) verdict {
 	for _, r := range f.supporting.retired {
 		switch {
 		case r.unlisted:
-			d.again(time.Second) // the status tells of it then
+			d.again(time.Second) // the status lists it then
 		case r.since.IsZero():
-			// Up to the next second: rather an object stays for longer than the set says.
+			// Rounded up, so that an object is never kept for less time than the template says.
 			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			if since.Before(r.removed) { // our clock is behind
 				since = r.removed.UTC()

@@ -17,7 +17,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// countRetired tells how many objects of a template are deleted at some time, and when the first is.
+// countRetired reports how many objects of a template are deleted after a delay, and when the first
+// is due.
 func (o *supportingObjects) countRetired(status *v1.ObjectTemplateStatus) {
 	for _, r := range o.retired {
 		if r.template != status.Name || r.kind.GroupKind().String() != status.Kind || r.removed.IsZero() == identity.IsRemoved(*status) {
@@ -33,8 +34,8 @@ func (o *supportingObjects) countRetired(status *v1.ObjectTemplateStatus) {
 	}
 }
 
-// tellUndeleted says in a status which objects are due, and could not be deleted: nothing waits for
-// that, so that it makes no condition another one.
+// tellUndeleted reports in a status the objects that are due and could not be deleted. Nothing
+// waits for that, so it changes no condition.
 func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
@@ -48,14 +49,15 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 		if !copied {
 			status, copied = *status.DeepCopy(), true
 		}
-		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s is due since %s, and could not be deleted: %s%s", a.Kind.Kind, a.At.Name,
+		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s has been due since %s, but could not be deleted: %s%s", a.Kind.Kind, a.At.Name,
 			words.Clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
 	}
 	return status
 }
 
-// tellUnreclaimed says in a status which claims are due, and could not be deleted, which is as little in
-// the way. A member that the list is too short for is told of at the entry that is due first.
+// tellUnreclaimed reports in a status the claims that are due and could not be deleted, which
+// changes no condition either. For a member that does not fit into the list, the message is on the
+// entry that is due first.
 func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
@@ -75,7 +77,7 @@ func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.Statefu
 		if !copied {
 			status.Reclaims, copied = slices.Clone(status.Reclaims), true
 		}
-		status.Reclaims[at].Message = fmt.Sprintf("claims of %s are due since %s, and could not be deleted: %s%s", ordinalsOf(told),
+		status.Reclaims[at].Message = fmt.Sprintf("claims of %s have been due since %s, but could not be deleted: %s%s", ordinalsOf(told),
 			words.Clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
 	}
 	return status
@@ -88,8 +90,8 @@ func ordinalsOf(r v1.Reclaim) string {
 	return fmt.Sprintf("ordinals %d-%d", r.First, r.End())
 }
 
-// reclaimRemedy is how an operator lets the controller delete claims, empty if that is not what is
-// lacking.
+// reclaimRemedy says how an operator allows the controller to delete claims, empty if that is not
+// what is missing.
 func reclaimRemedy(err error) string {
 	if !apierrors.IsForbidden(err) {
 		return ""
@@ -97,8 +99,8 @@ func reclaimRemedy(err error) string {
 	return "; if the controller lacks the right: kubectl apply -k artifacts/reclaim"
 }
 
-// remedyFor is how an operator lets the controller delete objects of a kind, empty if that is not what
-// is lacking.
+// remedyFor says how an operator allows the controller to delete objects of a kind, empty if that
+// is not what is missing.
 func remedyFor(kind schema.GroupKind, err error) string {
 	folders := map[schema.GroupKind]string{
 		{Kind: "ConfigMap"}: "configmaps", {Kind: "Secret"}: "secrets", {Kind: "Service"}: "services", {Group: "batch", Kind: "Job"}: "jobs",

@@ -17,8 +17,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// removedOf is what the status tells of the template that an object was made from, if the set has that
-// no more, and no other one has the name of the object; nil otherwise.
+// removedOf is what the status records about the removed template from which an object was created.
+// It is nil if the set still has the template, or if another template uses the name of the object.
 func (o *supportingObjects) removedOf(key identity.ObjectKey, object *Object) *v1.ObjectTemplateStatus {
 	ordinal := ordinalOf(object)
 	_, ofMember := object.Labels[v1.ObjectOrdinalLabel]
@@ -35,16 +35,17 @@ func (o *supportingObjects) removedOf(key identity.ObjectKey, object *Object) *v
 	return &o.removed[at]
 }
 
-// describesFor reports whether a template has the name of an object, for a member, wanted or not, or for
-// the set.
+// describesFor reports whether a template uses the name of an object, for a member, desired or not,
+// or for the set.
 func (o *supportingObjects) describesFor(key identity.ObjectKey, ordinal int) bool {
 	return slices.ContainsFunc(o.templates, func(t identity.Object) bool {
 		return (t.ForSet() || ordinal != setOrdinal) && t.Kind().GroupKind() == key.GroupKind() && t.Key(ordinal) == key
 	})
 }
 
-// retiringWithTemplate is an object of a removed template as one that is deleted at some time, and false
-// if something may use it, or come back to it. A date of before the removal does not count.
+// retiringWithTemplate is an object of a removed template in the form of one that is deleted after
+// a delay. It is false if something may still use the object, or use it again. A date from before
+// the removal does not count.
 func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object *Object,
 	removed v1.ObjectTemplateStatus) (r retiredObject, retires bool) {
 	delay, deletes := removed.Retention.DeletesScaled()
@@ -61,9 +62,9 @@ func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object 
 	return r, true
 }
 
-// keptFor says what an object of a removed template is kept for as yet, empty if for nothing: pods that
-// are not of the present revision may use it, that may name it, and claims may hold what was written with
-// its keys.
+// keptFor says why an object of a removed template is still kept, empty if there is no reason: pods
+// that do not run the update revision may use it, the pod template may name it, and claims may hold
+// data that depends on its keys.
 func (o *supportingObjects) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
 	switch claim, pod := o.claimKnowing(object), o.outdatedUser(object); {
 	case o.currentRevision != o.updateRevision:
@@ -79,8 +80,8 @@ func (o *supportingObjects) keptFor(object *Object, removed v1.ObjectTemplateSta
 	}
 }
 
-// awaitsCompletion reports whether objects of removed templates were kept for an update that the status says
-// now is complete, so that the next look goes on with them.
+// awaitsCompletion reports whether objects of removed templates were kept for an update that the
+// status now reports as complete, so that the next sync continues with them.
 func (o *supportingObjects) awaitsCompletion(status *v1.StatefulSetStatus) bool {
 	return o.world.Set.DeletionTimestamp == nil && o.currentRevision != o.updateRevision && status.CurrentRevision == status.UpdateRevision &&
 		slices.ContainsFunc(identity.RemovedTemplates(status), func(s v1.ObjectTemplateStatus) bool {
@@ -88,8 +89,9 @@ func (o *supportingObjects) awaitsCompletion(status *v1.StatefulSetStatus) bool 
 		})
 }
 
-// outdatedUser is a pod that may use an object, the one of its member, or any if it is the set's, and that
-// has not the present revision; empty if there is none.
+// outdatedUser is a pod that may use an object and does not run the update revision, empty if there
+// is none. For an object of a member that is the pod of the member, for an object of the set any
+// pod.
 func (o *supportingObjects) outdatedUser(object *Object) (first string) {
 	users := o.world.Pods
 	if ordinal := ordinalOf(object); ordinal != setOrdinal {
@@ -106,17 +108,17 @@ func (o *supportingObjects) outdatedUser(object *Object) (first string) {
 	return first
 }
 
-// findRemoved reads what the status tells of removed templates.
+// findRemoved reads what the status records about removed templates.
 func (o *supportingObjects) findRemoved() {
 	if o.removed = identity.RemovedTemplates(&o.world.Set.Status); len(o.removed) == 0 {
 		return
 	}
-	text, _ := json.Marshal(o.world.Set.Spec.Template) // which was read from there
+	text, _ := json.Marshal(o.world.Set.Spec.Template) // a template from the API can always be encoded
 	o.podTemplate = string(text)
 }
 
-// names reports whether the pod template has a text with the name of objects as it is written in their
-// template. Members could not be created any more without these.
+// names reports whether the pod template contains the name of objects in the form of their
+// template. Without these objects, members could no longer be created.
 func (o *supportingObjects) names(pattern string) bool {
 	ofName := func(b byte) bool { return b == '-' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9' }
 	for rest := o.podTemplate; ; {
@@ -132,8 +134,9 @@ func (o *supportingObjects) names(pattern string) bool {
 	}
 }
 
-// removedTemplates tell, by removed template, how many objects of it are left, and what of them is to be
-// deleted when; nothing of those without any. Of a kind that is not known they are what they were.
+// removedTemplates report, by removed template, how many of its objects are left, and when they are
+// deleted. Templates without objects are left out. For a kind that is not known, the entry stays
+// unchanged.
 func (o *supportingObjects) removedTemplates() (all []v1.ObjectTemplateStatus) {
 	for _, status := range o.removed {
 		kind := identity.RemovedKind(status)

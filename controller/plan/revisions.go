@@ -13,14 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// hashLabel is the label of a revision that holds the hash in its name.
+// hashLabel is the label of a revision with the hash that is also in its name.
 const hashLabel = "controller.kubernetes.io/hash"
 
 // revision is a recorded template, or one about to be recorded.
 type revision struct {
 	name string
 	data []byte
-	// at is where the template is to be read; the present one need not be.
+	// at identifies the object with the template; it is not set for the update revision, whose
+	// template the set has.
 	at version
 }
 
@@ -35,7 +36,7 @@ func sortRevisions(all []*appsv1.ControllerRevision) revisions {
 	return all
 }
 
-// index is where the revision of a name is, -1 if there is none.
+// index is the position of the revision with a name, -1 if there is none.
 func (r revisions) index(name string) int {
 	return slices.IndexFunc(r, func(known *appsv1.ControllerRevision) bool { return known.Name == name })
 }

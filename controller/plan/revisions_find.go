@@ -15,8 +15,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// findRevisions finds the revision of the present template and the one that
-// members have until an update reaches them.
+// findRevisions finds the update revision, which has the current template of the set, and the
+// current revision, which members have until an update reaches them.
 func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	var own []*appsv1.ControllerRevision
 	for _, r := range f.world.Revisions {
@@ -38,13 +38,11 @@ func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	}
 }
 
-// recorded finds the record of the present template, or says under which name it
-// is going to be recorded. A record that differs only in how the template was
-// written down (by another release, or before a default was known) is the same
-// revision: members are not restarted because of an encoding.
-// Of several, the one that members have is preferred, for the same reason; then the
-// one that the status names, so that the choice stays; then the one that is the same
-// to the letter; then the latest.
+// recorded finds the revision that records the template of the set, or the name for a new one. A
+// record that differs only in its encoding (by another release, or before a default was known) is
+// the same revision: an encoding is no reason to restart members. Among several records, one that
+// pods run has preference, for the same reason; then the one that the status names, so that the
+// choice is stable; then one that is identical byte for byte; then the latest.
 func (f *facts) recorded(data []byte, reads *reader) *revision {
 	var found *revision
 	best := 0
@@ -70,9 +68,9 @@ func one(yes bool) int {
 	return 0
 }
 
-// freeName is the name under which a template can be recorded. A record of the
-// same template counts as free, whoever it belongs to: the name leads to the right
-// data. A record of another one is a collision of hashes.
+// freeName is the name under which a template can be recorded. A record of the same template counts
+// as free, regardless of its owner: the name leads to the right data. A record of another template
+// is a hash collision.
 func (f *facts) freeName(data []byte) string {
 	for {
 		name := identity.RevisionName(f.world.Set.Name, revisionHash(data, f.collisions))

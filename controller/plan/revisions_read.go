@@ -14,14 +14,14 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Records are what a plan hands on to the next plan of the same set: how often in a row
-// the pods of its members have ended, and what it has read of revisions. The latter is
-// so that it need not be read again, which is most of what a look costs during an update,
-// and no decision depends on it. The zero value has none.
+// Records are what a plan passes to the next plan of the same set: how often in a row the pods of
+// its members have ended, and what the planner has read from revisions. To read revisions again
+// would be most of the cost of a sync during an update; no decision depends on that cache. The zero
+// value is empty.
 //
-// Of a revision that is only compared with the present template no more than a digest is
-// kept: there may be as many as there are members, and a template may have a thousand
-// times the memory that it takes in a body.
+// For a revision that is only compared with the current template, only a digest is kept: there may
+// be as many revisions as members, and a decoded template may need a thousand times the memory of
+// its encoding.
 type Records struct {
 	digests map[version]digest
 	sources map[version]identity.Source
@@ -30,7 +30,7 @@ type Records struct {
 	set     types.UID
 }
 
-// None reports whether there is nothing to hand on.
+// None reports whether the records are empty.
 func (r Records) None() bool { return len(r.digests)+len(r.sources)+len(r.endings) == 0 }
 
 func (r Records) with(set types.UID, endings map[int]ending) Records {
@@ -40,7 +40,8 @@ func (r Records) with(set types.UID, endings map[int]ending) Records {
 	return r
 }
 
-// version is a revision as it was seen. What it records is the same as long as it is.
+// version is a version of a revision object. As long as it stays the same, so does the recorded
+// template.
 type version struct {
 	uid             types.UID
 	resourceVersion string
@@ -48,18 +49,18 @@ type version struct {
 
 func versionOf(r *appsv1.ControllerRevision) version { return version{r.UID, r.ResourceVersion} }
 
-// digest is that of a template in the way this release writes it down, zero of one that
-// cannot be read.
+// digest is the digest of a template in the encoding of this release, zero if the template cannot
+// be read.
 type digest = [sha256.Size]byte
 
-// reader reads what revisions record, unless an earlier look has.
+// reader reads what revisions record, unless an earlier sync has read it.
 type reader struct {
 	known, read Records
-	// objects are those of which it has yet to be read what they give.
+	// objects are the objects that must be read.
 	objects []ObjectRead
 }
 
-// digest is that of a recorded template, read and defaulted by this release.
+// digest is the digest of a recorded template, read and defaulted by this release.
 func (r *reader) digest(of *appsv1.ControllerRevision) digest {
 	at := versionOf(of)
 	found, ok := r.known.digests[at]
@@ -81,14 +82,14 @@ func digestOf(data []byte) digest {
 	return sha256.Sum256(identity.RevisionData(defaulted(source)))
 }
 
-// defaulted is what a revision records as this release would record it.
+// defaulted is the source of a revision with the defaults of this release.
 func defaulted(source identity.Source) identity.Source {
 	restored := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Template: *source.Template, Identity: source.Identity}}
 	v1.SetObjectDefaults_StatefulSet(restored)
 	return identity.SourceOf(restored)
 }
 
-// source is what a revision records, as it was recorded.
+// source is the source that a revision records, without further defaults.
 func (r *reader) source(of *revision) (identity.Source, error) {
 	found := cmp.Or(r.read.sources[of.at], r.known.sources[of.at])
 	if found.Template == nil {

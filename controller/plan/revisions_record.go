@@ -15,9 +15,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// recordTemplate plans what makes the record complete: adopt what an earlier owner
-// left, record a new template, and make the present one the latest. On a revision that
-// is adopted nothing else can be decided before that has been seen.
+// recordTemplate plans what makes the record complete: adopt the revisions that an earlier owner
+// left, record a new template, and make its revision the latest. After an adoption, nothing else
+// can be decided about the revision until the cache shows it.
 func recordTemplate(f *facts, d *draft) verdict {
 	adopted := false
 	for _, r := range f.history {
@@ -42,8 +42,8 @@ func recordTemplate(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// newRevision is the record of the present template. Its hash label keeps the hash
-// that the name would have had without collisions, as apps/v1 has it.
+// newRevision is the record of the current template. Its hash label has the hash that the name
+// would have without collisions, as in apps/v1.
 func (f *facts) newRevision() *appsv1.ControllerRevision {
 	var before int32
 	if f.world.Set.Status.CollisionCount != nil {

@@ -9,8 +9,8 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// truncateHistory plans to delete the oldest of the revisions that nobody runs,
-// until no more than the limit are left.
+// truncateHistory plans to delete the oldest unused revisions, until no more than the limit are
+// left.
 func truncateHistory(f *facts, d *draft) verdict {
 	limit := len(f.history)
 	if f.world.Set.Spec.RevisionHistoryLimit != nil {

@@ -15,13 +15,14 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// grant is a right that only some sets need, and that an operator may leave out.
+// grant is a permission that only some sets need, and that an operator may leave out.
 type grant struct {
-	// value is the one of the chart, and folder that of the manifests below artifacts/rights.
+	// value is the value of the chart, and folder the directory of the manifests below
+	// artifacts/rights.
 	value, folder string
 }
 
-// remedy is how to give the right.
+// remedy says how to grant the permission.
 func (g grant) remedy() string {
 	return fmt.Sprintf("to give it the right: kubectl apply -k artifacts/rights/%s, or %s=true with Helm", g.folder, g.value)
 }
@@ -30,9 +31,9 @@ func gatesGrant() grant    { return grant{"rights.gates", "gates"} }
 func inPlaceGrant() grant  { return grant{"rights.inPlace", "in-place"} }
 func evictionGrant() grant { return grant{"rights.eviction", "eviction"} }
 
-// missingGrant is the right whose absence made an action fail, nil if it failed for another reason.
-// The host says only in words which right is missing: "User U cannot patch resource
-// "pods/status" in API group ...". Its admission also answers Forbidden, with other words.
+// missingGrant is the permission whose absence made an action fail, nil if it failed for another
+// reason. Only the text of the error says which permission is missing: "User U cannot patch
+// resource "pods/status" in API group ...". Admission also answers Forbidden, with other texts.
 func missingGrant(failure Failure) *grant {
 	if !apierrors.IsForbidden(failure.Err) {
 		return nil

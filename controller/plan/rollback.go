@@ -14,23 +14,24 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// failsBack reports whether an update that fails is rolled back.
+// failsBack reports whether the set rolls back failed updates.
 func (f *facts) failsBack() bool {
 	rolling := f.rolling()
 	return rolling != nil && rolling.FailurePolicy != nil && *rolling.FailurePolicy == v1.RollbackRolloutFailurePolicy
 }
 
-// isAborted reports whether somebody has aborted the update.
+// isAborted reports whether a user has aborted the update.
 func (f *facts) isAborted() bool { return f.rollout != nil && f.rollout.stored.Aborted }
 
-// rollsBack reports whether the members are to be at the current revision, and not at that of
-// the template. Superseded members would go back further than that.
+// rollsBack reports whether the members return to the current revision instead of running the
+// template. It is false if there are superseded members: they would return to a revision before the
+// current one.
 func (f *facts) rollsBack() bool {
 	r := f.rollout
 	return r != nil && !r.begins && (r.stored.Aborted || r.stored.Rollback) && len(r.superseded) == 0
 }
 
-// destination is the revision that all members are to have in the end.
+// destination is the revision that all members have in the end.
 func (f *facts) destination() *revision {
 	if f.rollsBack() {
 		return f.current
@@ -38,9 +39,9 @@ func (f *facts) destination() *revision {
 	return f.update
 }
 
-// rolloutFailure says why the update has failed, nil if it has not. Whoever writes
-// conditions may write False before it knows, so that counts only after the bake, or if all
-// were True before. As long as they are Unknown the update waits.
+// rolloutFailure says why the update has failed, nil if it has not. A program that sets conditions
+// may set False before it has a result, so False counts only after the bake, or if all conditions
+// were True before. As long as a condition is Unknown, the update waits.
 func (f *facts) rolloutFailure(p *progress) *reason {
 	if f.rests() || !f.judges() {
 		return nil
@@ -54,14 +55,14 @@ func (f *facts) rolloutFailure(p *progress) *reason {
 	}
 	if p.culprit != nil && p.clock != nil && !f.world.Now.Before(f.failsAt(p)) {
 		return &reason{
-			v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and nothing has become better since %s, for longer than %s: %s",
+			v1.RolloutDeadlineExceeded, fmt.Sprintf("%s is not available, and the update has made no progress since %s, for longer than %s: %s",
 				p.culprit.pod.Name, words.Clock(p.clock.Time), f.failsAt(p).Sub(p.clock.Time), f.diagnose(*p.culprit))}
 	}
 	return nil
 }
 
-// failRollout notes that the update is rolled back, if it has failed and is to be. The look
-// that reads it begins with that.
+// failRollout records that the update is rolled back, if it has failed and the set requests that.
+// The sync that reads the record starts the rollback.
 func (f *facts) failRollout(next *v1.RolloutStatus) {
 	r := f.rollout
 	why := r.at.failure

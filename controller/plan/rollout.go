@@ -11,11 +11,11 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// rollOut removes pods of an old revision, from the highest ordinal down to the
-// partition or in the order that the set asks for, as long as no more than maxUnavailable
-// members are unavailable. They come back at the new revision when they are gone. Pods
-// that are changed in place instead have the same turn. In an ordered set one that cannot
-// be updated, or not yet, holds up those after it.
+// rollOut removes outdated pods, from the highest ordinal down to the partition or in the order
+// that the set requests, as long as no more than maxUnavailable members are unavailable. After
+// their termination, the members are recreated at the update revision. Pods that are changed in
+// place instead follow the same order. In an ordered set, a member that cannot be updated, or not
+// yet, blocks those after it.
 func rollOut(f *facts, d *draft) verdict {
 	d.updates = true
 	if !f.rolls() || d.repairing {
@@ -43,16 +43,16 @@ func rollOut(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// turns is how far an update may go in one look.
+// turns is how far an update may go in one sync.
 type turns struct {
-	// failing: the update has failed, so that it takes no more members that serve.
+	// failing: the update has failed, so it changes no more members that are not broken.
 	failing bool
-	// stopped: all members wait for one before them. short: one waits until fewer members are
-	// unavailable, and those after it that would cost nothing wait, too.
+	// stopped: all further members wait for an earlier one. short: a member waits until fewer
+	// members are unavailable, and so do later members that need no budget.
 	stopped, short bool
 }
 
-// take is what brings a member to what it is to have, nothing if that is not to be now.
+// take is what brings a member to its target, nothing if that must not happen now.
 func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 	switch {
 	case how == mend:
@@ -79,40 +79,41 @@ func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 	return nil
 }
 
-// refuse takes back what was asked about a member that cannot be updated. In an ordered set
-// those after it wait for it.
+// refuse withdraws the requests to the gates of a member that cannot be updated. In an ordered set,
+// the members after it wait for it.
 func (t *turns) refuse(f *facts, d *draft, m member) {
 	d.giveUp(f, m)
 	t.stopped = t.stopped || f.ordered
 }
 
-// rolls reports whether the set's members are updated one after the other, and nothing rests.
+// rolls reports whether the members of the set are updated one after the other, and the update does
+// not rest.
 func (f *facts) rolls() bool {
 	return f.world.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
 }
 
-// isFailing reports whether the update has failed, so that it takes no more members that serve.
+// isFailing reports whether the update has failed, so that it changes no more members that are not
+// broken.
 func (f *facts) isFailing() bool {
 	return f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack()
 }
 
-// servesNobody reports whether an old pod is not one to be taken from service: it is not there to
-// serve any more, or it is broken.
+// servesNobody reports whether an outdated pod needs no removal from service: it has ended, is
+// terminating, or is broken.
 func servesNobody(pod *corev1.Pod) bool {
 	return isBroken(pod) || isTerminating(pod) || isFinished(pod)
 }
 
 // isHeld reports whether an outdated pod is kept, because the next one could not be created, or
-// because its claims have not been changed yet and it serves.
+// because its claims have not been changed yet while it is not broken.
 func isHeld(f *facts, d *draft, m member) bool {
 	return !isTerminating(m.pod) && (!returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m))
 }
 
-// replaceBroken removes an old pod that serves nobody anyhow: that costs no budget,
-// and it must not keep a set from an update that repairs it. One that is ready, and
-// only not for long enough, does not count as broken: all members would, if the clock
-// were set back. An ordered set never gets here, because it waits for its members to
-// be available first.
+// replaceBroken removes an outdated pod that is unavailable in any case: that needs no budget, and
+// the pod must not block an update that repairs it. A pod that is ready, but not for long enough,
+// does not count as broken: otherwise all members would be broken after the clock is set back. An
+// ordered set never gets here, because it first waits for its members to be available.
 func replaceBroken(f *facts, d *draft, m member) []action.Action {
 	if isTerminating(m.pod) || isFinished(m.pod) {
 		return nil
@@ -120,8 +121,8 @@ func replaceBroken(f *facts, d *draft, m member) []action.Action {
 	return replaceMember(f, d, m)
 }
 
-// replaceMember is what brings a member to what it is to have: the removal of its pod, or a
-// change of it, or before that a question to its gates.
+// replaceMember is the next action that brings a member to its target: the removal or the change of
+// its pod, or before that a request to its gates.
 func replaceMember(f *facts, d *draft, m member) []action.Action {
 	removal := f.removalOf(m)
 	update := inPlaceOr(f, d, m, removal)
@@ -131,7 +132,7 @@ func replaceMember(f *facts, d *draft, m member) []action.Action {
 	case !removes(update):
 		return update
 	case removal.Reason == action.DeleteMisshapen:
-		d.wait("pod %s is being replaced by one that mounts the claims of the present templates", m.pod.Name)
+		d.wait("pod %s is being replaced by one that mounts the claims of the current claim templates", m.pod.Name)
 	case removal.Reason == action.DeleteForOverride:
 		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
 	default:
@@ -143,8 +144,8 @@ func replaceMember(f *facts, d *draft, m member) []action.Action {
 	return update
 }
 
-// removalOf says of the removal of a member that is to be recreated what its pod has otherwise
-// than it is to have, and why it is the member's turn.
+// removalOf is the removal of the pod of a member that is to be recreated. It says in what the pod
+// differs from its target, and why it is the turn of the member.
 func (f *facts) removalOf(m member) action.DeletePod {
 	removal := action.DeletePod{Reason: action.DeleteForUpdate, Turn: f.turnOf(m)}
 	switch {
@@ -159,8 +160,8 @@ func (f *facts) removalOf(m member) action.DeletePod {
 	return removal
 }
 
-// maxUnavailable is how many members may be unavailable during an update, at
-// least one: a share that rounds down to none would never get anywhere.
+// maxUnavailable is how many members may be unavailable during an update. It is at least one: with
+// a percentage that rounds down to zero, an update would never make progress.
 func (f *facts) maxUnavailable() int {
 	rolling := f.world.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.MaxUnavailable == nil {

@@ -3,29 +3,27 @@
 
 package plan
 
-// rule is one thing that the planner sees to.
+// rule is one concern of the planner.
 type rule struct {
 	name  string
 	apply func(*facts, *draft) verdict
-	// aside is true for a rule that is applied although members have to wait.
+	// aside is true for a rule that applies even while members have to wait.
 	aside bool
 }
 
-// verdict is what a rule says about the rules after it.
+// verdict is what a rule decides about the rules after it.
 type verdict int
 
 const (
-	// proceed goes on with the next rule.
+	// proceed continues with the next rule.
 	proceed verdict = iota
-	// pause leaves out those of the next rules that are about members.
+	// pause skips the following rules that are about members.
 	pause
-	// stop leaves out all of them: before anything else is decided, the world has to
-	// become another one.
+	// stop skips all following rules: the world must change before anything else can be decided.
 	stop
 )
 
-// rules are all rules in the order in which they are applied; the package comment says
-// what each is about.
+// rules are all rules in the order in which they are applied; the package comment describes them.
 func rules() []rule {
 	return []rule{
 		{name: "selector", apply: requireSelector},
@@ -60,7 +58,7 @@ func rules() []rule {
 	}
 }
 
-// decide applies the rules to what is so.
+// decide applies the rules to the facts.
 func decide(f *facts, reads *reader) *draft {
 	d := &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
 	membersWait := false

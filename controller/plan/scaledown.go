@@ -15,11 +15,10 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// scaleDown removes the condemned pods, the highest ordinal first. The claims of
-// a member that go with it must say so before its pod is removed. An ordered set
-// removes one pod at a time, and does not remove an unhealthy one while a lower one
-// is unhealthy too and may recover: both might be on their way to health, and the lower one
-// counts more.
+// scaleDown removes the surplus pods, the highest ordinal first. Claims that are deleted with their
+// member must record that before its pod is removed. An ordered set removes one pod at a time. It
+// does not remove an unavailable pod while a lower one is unavailable too and may recover: both may
+// be starting, and the lower one is more important.
 func scaleDown(f *facts, d *draft) verdict {
 	if !f.ordered {
 		removeInTurn(f, d)
@@ -48,8 +47,7 @@ func condemn(f *facts, d *draft, m member) {
 	}
 }
 
-// whyCondemned says more about a member that is not wanted, if it is not simply one of too
-// many.
+// whyCondemned says why a member is surplus if that is not only because of the number of replicas.
 func (f *facts) whyCondemned(m member) string {
 	ordinals := f.world.Set.Spec.Ordinals
 	if ordinals == nil || !slices.ContainsFunc(ordinals.Reserved, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) }) {
@@ -58,8 +56,8 @@ func (f *facts) whyCondemned(m member) string {
 	return fmt.Sprintf(", because ordinal %d is reserved", m.ordinal)
 }
 
-// lowestUnavailable is the condemned member of the lowest ordinal that is not
-// available and may still become so.
+// lowestUnavailable is the surplus member with the lowest ordinal that is not available and may
+// still become available.
 func (f *facts) lowestUnavailable() member {
 	for _, m := range slices.Backward(f.condemned) {
 		if f.unavailable(m) && !f.drained(m) && !f.isHopeless(m) {
@@ -78,16 +76,17 @@ func (f *facts) lowerText(highest, lower member) string {
 	return fmt.Sprintf("pod %s is removed when pod %s is available%s", highest.pod.Name, lower.pod.Name, end)
 }
 
-// hopelessAt is from when on a surplus pod that is not ready is not expected to recover, and false if
-// it is ready. It has as long for that as anything of the set may take. Nothing but the order rests on
-// it: the pod is removed in any case, and all desired members are available.
+// hopelessAt is the time from which a surplus pod that is not ready is not expected to recover. It
+// is false if the pod is ready. The pod has until the progress deadline of the set. Only the order
+// of removals depends on that: the pod is removed in any case, and all desired members are
+// available.
 func (f *facts) hopelessAt(m member) (at time.Time, broken bool) {
 	return brokenSince(m.pod).Add(f.progressDeadline()), !isReady(m.pod)
 }
 
-// isHopeless reports whether a surplus pod will not be available: it has ended, it has not been ready
-// for too long, or it waits for a claim or a resize, which surplus members do not get any more, or for
-// a restart that does not come.
+// isHopeless reports whether a surplus pod will not become available: it has ended, it has not been
+// ready for too long, it waits for a claim or a resize, which surplus members no longer get, or it
+// waits for a restart that does not happen.
 func (f *facts) isHopeless(m member) bool {
 	if at, broken := f.hopelessAt(m); broken && !f.world.Now.Before(at) {
 		return true

@@ -12,18 +12,19 @@ import (
 	"statefulset.dev/identity"
 )
 
-// misshapen reports whether a member has a pod that was made otherwise than one of the same
-// revision would be made now: with other claim templates, or with another override.
+// misshapen reports whether a new pod of the same revision would differ from the pod of a member:
+// the pod was created with other claim templates, or with another override.
 func (f *facts) misshapen(m member) bool { return f.hasOtherClaims(m) || f.hasOtherOverride(m) }
 
-// hasShape reports whether a member has a pod whose shape matters: a wanted one that is to stay.
+// hasShape reports whether the shape of the pod of a member matters: the member is desired, and the
+// pod is not terminating.
 func (f *facts) hasShape(m member) bool {
 	return m.pod != nil && !isTerminating(m.pod) && f.roster.Contains(m.ordinal)
 }
 
-// hasOtherClaims reports whether a member has a pod that was made with other claim templates
-// than the set has now, and that the set asks to have changed. Of a pod that was made
-// before the set asked for it, that is told from what it mounts.
+// hasOtherClaims reports whether the pod of a member was created with other claim templates than
+// the set has now, if the set requests such pods to be changed. If the pod was created before the
+// set requested that, its mounts decide.
 func (f *facts) hasOtherClaims(m member) bool {
 	if f.world.Set.Spec.VolumeClaimUpdate == nil || !f.hasShape(m) {
 		return false
@@ -34,8 +35,8 @@ func (f *facts) hasOtherClaims(m member) bool {
 	return !identity.MountsClaims(f.world.Set, m.ordinal, m.pod) || f.mountsRemoved(m)
 }
 
-// mountsRemoved reports whether a pod mounts a claim that is of the kind that a template
-// makes, and that neither a template nor the pod template has any more.
+// mountsRemoved reports whether a pod mounts a claim that was created from a template, and that
+// neither a claim template nor the pod template still defines.
 func (f *facts) mountsRemoved(m member) bool {
 	return slices.ContainsFunc(m.pod.Spec.Volumes, func(volume corev1.Volume) bool {
 		claim := volume.PersistentVolumeClaim
@@ -53,9 +54,9 @@ func hasVolume(spec *corev1.PodSpec, name string) bool {
 	return slices.ContainsFunc(spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == name })
 }
 
-// lackingVolume is what a template mounts and neither has as a volume nor gets as a claim;
-// empty if there is no such thing. Only where claim templates may be removed does an
-// earlier revision come to that.
+// lackingVolume is a volume that a template mounts, but that neither the template nor a claim
+// template defines, empty if there is none. This happens only to earlier revisions, if claim
+// templates may be removed.
 func (f *facts) lackingVolume(template *corev1.PodTemplateSpec) string {
 	if f.world.Set.Spec.VolumeClaimUpdate == nil {
 		return ""
@@ -82,9 +83,9 @@ func mountedBy(container *corev1.Container) (names []string) {
 	return names
 }
 
-// tellShape tells of members that do not mount the claims of the templates, or have another
-// override than is due, and are not recreated for it. The words are the same for any number
-// of them.
+// tellShape reports members that do not mount the claims of the templates, or that have another
+// override than the set says, and that are not recreated for that. The message is the same for any
+// number of members.
 func tellShape(f *facts, d *draft) verdict {
 	if m, found := f.firstKept(f.hasOtherClaims); found {
 		d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
@@ -96,7 +97,7 @@ func tellShape(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// firstKept is the first member whose pod is otherwise than it is to be, and stays.
+// firstKept is the first member whose pod differs in a way and is kept.
 func (f *facts) firstKept(otherwise func(member) bool) (member, bool) {
 	for _, m := range f.members {
 		if otherwise(m) {

@@ -22,27 +22,27 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Simulated is a host in memory, in which actions can be carried out. It has what one set
-// may see of a host, by name. An object in it is never changed, only replaced by a changed
-// copy, which shares with it what has not changed: it may be that of a cache.
+// Simulated is a cluster in memory in which actions can be carried out. It holds, by name, what one
+// set can see of a cluster. Objects in it may be those of a cache, so they are never changed, only
+// replaced by changed copies, which share with them what has not changed.
 type Simulated struct {
 	Set       *v1.StatefulSet
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
 	Objects   map[identity.ObjectKey]*Object
-	// Now is the time of what is done.
+	// Now is the time of the actions.
 	Now time.Time
-	// Write is asked before each write. It returns a number that is higher than that of
-	// all writes before, which becomes the resource version.
+	// Write is called before each write. It returns a number that is higher than those of all
+	// earlier writes, and that becomes the resource version.
 	Write func() (int, error)
-	// Trim returns what is kept of a pod that is created; it may share with the pod.
+	// Trim returns the part of a created pod to keep; it may share data with the pod.
 	Trim func(*corev1.Pod) *corev1.Pod
 }
 
-// Do carries out an action as a host does that is told by the executor: what exists is not
-// created, and only exactly the object that was decided on is changed. Its errors are
-// those that an API server answers with, and those of Write.
+// Do carries out an action like a cluster with the real executor: an existing object is not created
+// again, and only the exact version that was decided on is changed. Its errors are those of an API
+// server and of Write.
 func (s *Simulated) Do(act action.Action) error { //nolint:gocyclo // a case for each kind of action
 	owner := identity.Owner(s.Set)
 	switch a := act.(type) {
@@ -127,10 +127,10 @@ func (s *Simulated) createClaims(claims []*corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// errNotDue is why the executor does not delete what is not due by the host's clock.
-var errNotDue = errors.New("the host's clock says that it is not due")
+// errNotDue is why the executor does not delete what is not due by the clock of the host cluster.
+var errNotDue = errors.New("not due by the clock of the cluster")
 
-// markClaim notes something on a claim, and when a date was put on it.
+// markClaim sets annotations of a claim, and records when a date was set.
 func (s *Simulated) markClaim(a action.MarkClaim) error {
 	return hit(s, s.Claims, a.Claim, func(claim *corev1.PersistentVolumeClaim) {
 		a.Apply(claim)
@@ -143,8 +143,9 @@ func (s *Simulated) markClaim(a action.MarkClaim) error {
 	})
 }
 
-// deleteClaim deletes a claim unless it is not due by the host's clock, or its member has a pod, whoever
-// controls that: the executor asks the host before.
+// deleteClaim deletes a claim, unless the claim is not due by the clock of the cluster, or a pod
+// has the name of its member, regardless of the controller of the pod: the executor checks that
+// with the host cluster first.
 func (s *Simulated) deleteClaim(a action.DeleteClaim) error {
 	if s.Now.Before(a.Due) {
 		return apierrors.NewConflict(schema.GroupResource{}, a.Claim.Name, errNotDue)
@@ -168,7 +169,7 @@ func (s *Simulated) deleteRevision(at action.Target) error {
 	return err
 }
 
-// put stores a new object, unless there is one of its name.
+// put stores a new object, unless an object of its name exists.
 func put[T metav1.Object](s *Simulated, store map[string]T, object T) error {
 	if _, exists := store[object.GetName()]; exists {
 		return apierrors.NewAlreadyExists(schema.GroupResource{}, object.GetName())
@@ -184,7 +185,7 @@ func put[T metav1.Object](s *Simulated, store map[string]T, object T) error {
 	return nil
 }
 
-// hit changes the object that an action names, if it is still exactly that one.
+// hit changes the object that an action names, if its version is still exactly that of the action.
 func hit[T any, P interface {
 	*T
 	metav1.Object
@@ -194,7 +195,7 @@ func hit[T any, P interface {
 	case !exists:
 		return apierrors.NewNotFound(schema.GroupResource{}, at.Name)
 	case action.Exact(stored) != at:
-		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has %+v, not %+v", action.Exact(stored), at))
+		return apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the cluster has %+v, not %+v", action.Exact(stored), at))
 	}
 	version, err := s.Write()
 	if err != nil {

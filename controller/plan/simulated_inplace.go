@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Restart is what a willing node makes of a pod that is updated in place: other containers.
-// It reports false if there are none to be restarted.
+// Restart restarts the containers of a pod that is updated in place, like an optimistic node. It
+// reports false if there are none to restart.
 func (s *Simulated) Restart(name string) bool {
 	stored := s.Pods[name]
 	if !isRestarting(stored) {
@@ -38,8 +38,8 @@ func (s *Simulated) Restart(name string) bool {
 	return true
 }
 
-// Resize is what a willing node makes of a pod whose containers are to have other resources:
-// they have them. It reports false if there are none, or if the node has said that it cannot.
+// Resize applies the resources of containers that are to be resized, like an optimistic node. It
+// reports false if there are none, or if the node has reported that it cannot resize them.
 func (s *Simulated) Resize(name string) bool {
 	stored := s.Pods[name]
 	if !isRestarting(stored) {
@@ -62,7 +62,7 @@ func (s *Simulated) Resize(name string) bool {
 	return true
 }
 
-// resizedStatuses are those of containers that have the resources that they are to have.
+// resizedStatuses are the statuses of containers after they got the resources in their spec.
 func resizedStatuses(statuses []corev1.ContainerStatus, containers []corev1.Container) []corev1.ContainerStatus {
 	statuses = slices.Clone(statuses)
 	for i := range containers {

@@ -20,7 +20,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// createObject stores an object, unless there is one of its kind and name.
+// createObject stores an object, unless an object of its kind and name exists.
 func (s *Simulated) createObject(a action.CreateObject) error {
 	key := action.ObjectKey(a.Object)
 	if s.Objects[key] != nil {
@@ -36,13 +36,14 @@ func (s *Simulated) createObject(a action.CreateObject) error {
 	return nil
 }
 
-// applyObject changes an object that exists, if it is still exactly the one that was decided on.
+// applyObject changes an existing object, if its version is still exactly the one that was decided
+// on.
 func (s *Simulated) applyObject(a action.ApplyObject) error {
 	key := action.ObjectKey(a.Object)
 	stored := s.Objects[key]
 	if stored == nil || action.Exact(stored) != a.At {
 		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name,
-			fmt.Errorf("the host has another %s than %+v", action.ObjectText(a.Object), a.At))
+			fmt.Errorf("the cluster has another %s than %+v", action.ObjectText(a.Object), a.At))
 	}
 	version, err := s.Write()
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Simulated) applyObject(a action.ApplyObject) error {
 	}
 	changed := s.object(a.Object, a.At, version)
 	changed.OwnerReferences = slices.Concat(ownersBeside(stored, s.Set.Name), a.Object.GetOwnerReferences())
-	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // which an apply does not have
+	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // an apply does not contain it
 		changed.Annotations = action.Merged(changed.Annotations, map[string]string{v1.GeneratedAnnotation: made})
 	}
 	s.Objects[key] = changed
@@ -68,7 +69,7 @@ func (s *Simulated) object(made *unstructured.Unstructured, at action.Target, ve
 	return object
 }
 
-// markObject notes something on an object.
+// markObject sets or removes the date on an object.
 func (s *Simulated) markObject(a action.MarkObject) error {
 	return s.changeObject(a.Kind, a.At, func(object *Object) {
 		object.Annotations, object.ManagedFields = maps.Clone(object.Annotations), nil
@@ -80,7 +81,8 @@ func (s *Simulated) markObject(a action.MarkObject) error {
 	})
 }
 
-// changeObject changes the metadata of an object, if it is still exactly the one that was decided on.
+// changeObject changes the metadata of an object, if its version is still exactly the one that was
+// decided on.
 func (s *Simulated) changeObject(kind schema.GroupVersionKind, at action.Target, do func(*Object)) error {
 	key := identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: at.Name}
 	stored, err := s.exactObject(key, at)
@@ -98,8 +100,9 @@ func (s *Simulated) changeObject(kind schema.GroupVersionKind, at action.Target,
 	return nil
 }
 
-// deleteObject deletes an object unless it is not due by the host's clock, or there is a pod that may use
-// it, whoever controls that: the executor asks the host before.
+// deleteObject deletes an object, unless the object is not due by the clock of the cluster, or a
+// pod exists that may use it, regardless of the controller of the pod: the executor checks that
+// with the host cluster first.
 func (s *Simulated) deleteObject(a action.DeleteObject) error {
 	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
 	for name, pod := range s.Pods {
@@ -123,7 +126,7 @@ func (s *Simulated) deleteObject(a action.DeleteObject) error {
 func (s *Simulated) exactObject(key identity.ObjectKey, at action.Target) (*Object, error) {
 	stored := s.Objects[key]
 	if stored == nil || action.Exact(stored) != at {
-		return nil, apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the host has another %s than %+v", key, at))
+		return nil, apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the cluster has another %s than %+v", key, at))
 	}
 	return stored, nil
 }

@@ -13,15 +13,15 @@ import (
 	"statefulset.dev/identity/conditions"
 )
 
-// report says where a set stands: its status, before anything of what is decided is
-// done, and how long it takes until time alone makes that another one, zero for never.
+// report is the status of a set before any planned action is carried out, and the time after which
+// the status changes without other changes, zero if it never does.
 func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Conditions, requeueAfter time.Duration) {
 	status = counted(f, d)
 	recreating := recreating(f, d)
 	if isComplete(f, &status) {
 		status.CurrentReplicas, status.CurrentRevision = status.UpdatedReplicas, status.UpdateRevision
 		if recreating != nil {
-			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the present revision")
+			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the update revision")
 		}
 	}
 	if f.supporting.awaitsCompletion(&status) {
@@ -38,8 +38,8 @@ func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Co
 	return status, says, soonest(next, soonest(left, d.retry))
 }
 
-// counted is the status as far as it is revisions and numbers of pods. As in apps/v1,
-// pods that are about to be removed for an update no longer count as current.
+// counted is the part of the status about revisions and numbers of pods. As in apps/v1, pods that
+// are about to be removed for an update no longer count as current.
 func counted(f *facts, d *draft) v1.StatefulSetStatus {
 	status := v1.StatefulSetStatus{
 		ObservedGeneration: f.world.Set.Generation,
@@ -88,25 +88,26 @@ func (f *facts) count(status *v1.StatefulSetStatus, pod *corev1.Pod) {
 	}
 }
 
-// isComplete reports whether every wanted member, and no other, is there, ready, updated and
-// left in peace, so that the update's revision becomes the current one.
+// isComplete reports whether exactly the desired members exist, are ready and updated, and are not
+// being changed, so that the update revision becomes the current one.
 func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 	wanted := int32(f.roster.Len())
 	if f.rollout != nil && !f.mayComplete(status) {
 		return false
 	}
 	if f.history.index(f.update.name) < 0 && f.world.Set.DeletionTimestamp == nil {
-		return false // a current revision without a record would be forgotten
+		return false // a current revision needs a record
 	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
 	return !f.frozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted &&
 		status.Replicas == wanted
 }
 
-// mayComplete reports whether an update that has a record may become complete: all members are
-// available, and not only ready. A paused update never completes, because members that are
-// created later are to have the revision before; one that goes by steps has done all of them. With
-// no members none can fail, so one that is rolled back if it fails does not complete then.
+// mayComplete reports whether an update with a record may become complete: all members are
+// available, and not only ready. A paused update never completes, because members that are created
+// later get the previous revision. An update by steps completes after all its steps. Without
+// members no update can fail, so an update that would be rolled back on failure does not complete
+// then.
 func (f *facts) mayComplete(status *v1.StatefulSetStatus) bool {
 	ended := f.rollout.stored.Aborted || f.rollout.stored.Rollback
 	wanted := int32(f.roster.Len())

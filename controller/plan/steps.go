@@ -14,43 +14,43 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// progress is where an update stands that has a record.
+// progress is the state of an update that has a record.
 type progress struct {
-	// number is the step that the update is at, and inSteps false if it has none, or is past
-	// the last. Then it asks for all members and nothing else.
+	// number is the current step of the update. inSteps is false if the update has no steps, or is
+	// past the last one: then all members are updated without further requirements.
 	number  int
 	inSteps bool
 	step    v1.RolloutStep
-	// quota is how many members are to be at the revision of the update.
+	// quota is how many members the step brings to the update revision.
 	quota int
-	// updated are the members whose pods are at the revision of the update.
+	// updated are the members whose pods are at the update revision.
 	updated []member
-	// ailing is the first of them that is not available, nil if all are; culprit the first that
-	// is so without having been taken from service by our hand.
+	// These are the first updated member that is not available, and the first one that is not
+	// available although the controller has not taken it out of service, nil if there is none.
 	ailing, culprit *member
-	// baking is since when as many as the step asks for are available without a break, nil if
-	// they are not; baked is true if that is long enough.
+	// baking is since when the members of the step are available without a break, nil if they are
+	// not. baked is true if that is long enough.
 	baking *metav1.Time
 	baked  bool
-	// passed are the members all of whose conditions have been True in this step.
+	// passed are the members whose conditions have all been True in this step.
 	passed map[int]bool
-	// unmet is the first condition that is not True, of the member that lacks it.
+	// unmet is the first required condition that is not True, with its member.
 	unmet *condition
-	// clock is since when nothing has become better with them, nil if the update waits for
-	// something else; most is how many of them were available at a time in this step.
+	// clock is since when the updated members have made no progress, nil if the update waits for
+	// something else. most is how many of them were available at the same time in this step.
 	clock *metav1.Time
 	most  int
 	// failure says why the update has failed, nil if it has not.
 	failure *reason
 }
 
-// condition is a pod condition that a step asks for, of a member.
+// condition is a pod condition that a step requires, with its member.
 type condition struct {
 	m    member
 	name string
 }
 
-// standingOfRollout finds out where the update stands.
+// standingOfRollout determines the state of the update.
 func (f *facts) standingOfRollout() progress {
 	p := f.stepNow()
 	for _, m := range f.members {
@@ -75,7 +75,7 @@ func (f *facts) standingOfRollout() progress {
 	return p
 }
 
-// stepNow is the step that the update is at by the status.
+// stepNow is the current step of the update according to the status.
 func (f *facts) stepNow() progress {
 	steps, stored := f.steps(), &f.rollout.stored
 	p := progress{number: min(max(int(stored.Step), 1), len(steps)+1), quota: f.roster.Len()}
@@ -95,13 +95,14 @@ func (f *facts) stepNow() progress {
 	return p
 }
 
-// sameStep reports whether what the status says of a step is about this one.
+// sameStep reports whether the record in the status is about this step.
 func (f *facts) sameStep(p *progress) bool {
 	return !f.rollout.begins && int(f.rollout.stored.Step) == p.number
 }
 
-// bake finds out since when all members at the revision of the update are available, as many
-// as the step asks for. One that became so later counts, whatever the status says.
+// bake determines since when all members at the update revision are available, if they are as many
+// as the step requires. A member that became available later counts from then, whatever the status
+// says.
 func (f *facts) bake(p *progress) {
 	if p.ailing != nil || len(p.updated) < p.quota || len(p.updated) == 0 {
 		return
@@ -123,7 +124,7 @@ func (f *facts) bakedAt(p *progress) time.Time {
 	return p.baking.Add(v1.Seconds(p.step.BakeSeconds))
 }
 
-// readConditions reads the conditions that the step asks for.
+// readConditions reads the conditions that the step requires.
 func (f *facts) readConditions(p *progress) {
 	if len(p.step.PodConditions) == 0 {
 		return
@@ -144,7 +145,7 @@ func (f *facts) readConditions(p *progress) {
 	}
 }
 
-// says is the status of a condition of a pod, Unknown if it has none of the type.
+// says is the status of a condition of a pod, Unknown if the pod does not have the condition.
 func says(pod *corev1.Pod, kind string) corev1.ConditionStatus {
 	if c := conditionOf(pod, corev1.PodConditionType(kind)); c != nil {
 		return c.Status
@@ -152,13 +153,13 @@ func says(pod *corev1.Pod, kind string) corev1.ConditionStatus {
 	return corev1.ConditionUnknown
 }
 
-// isDone reports whether the update may go on from its step. With no members nothing is
-// shown by any, so no step is done.
+// isDone reports whether the update may continue with the next step. Without members nothing is
+// proven, so no step is done.
 func (p *progress) isDone(promoted int32) bool {
 	return p.inSteps && p.baked && p.unmet == nil && (p.step.Approval != v1.ManualRolloutStepApproval || int(promoted) >= p.number)
 }
 
-// at is what the status says of where an update stands.
+// at is the record of the state of an update for the status.
 func (f *facts) at(p progress) *v1.RolloutStatus {
 	next := &v1.RolloutStatus{Step: int32(p.number)}
 	if !f.judges() {
@@ -172,11 +173,11 @@ func (f *facts) at(p progress) *v1.RolloutStatus {
 	return next
 }
 
-// judges reports whether it matters how the members do that the update has reached.
+// judges reports whether the health of the updated members matters.
 func (f *facts) judges() bool { return len(f.steps()) > 0 || f.failsBack() }
 
-// nextStepLook is how long it takes until the bake ends, the update fails, or its clock stops;
-// zero if time does not lead there.
+// nextStepLook is the time until the bake ends, the update fails, or its clock stops, zero if none
+// of these is due to time.
 func (f *facts) nextStepLook() time.Duration {
 	if f.frozen() || f.rollout == nil || !f.judges() || f.rests() || f.rollsBack() {
 		return 0

@@ -10,10 +10,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// matchSteps makes what the status says of steps hold for the steps that the set has now. If
-// somebody has changed them, the update is at the first step that it has not done with the same
-// content, and a step stays approved if it and all before it were approved with the same content.
-// A record without hashes, of an earlier version, is about the present steps.
+// matchSteps adapts what the status records about steps to the current steps of the set. If a user
+// has changed the steps, the update is at the first step that it has not completed with the same
+// content. A step stays approved if it and all steps before it were approved with the same content.
+// A record without hashes, of an earlier version, is about the current steps.
 func (f *facts) matchSteps(stored *v1.RolloutStatus) {
 	before, now := stored.StepHashes, identity.StepHashes(f.steps())
 	earlier := len(before) == 0 && (stored.Step > 1 || stored.PromotedStep > 0)
@@ -32,7 +32,7 @@ func (f *facts) matchSteps(stored *v1.RolloutStatus) {
 	}
 }
 
-// countLeading is how many steps, from the first, are among others, each of which counts once.
+// countLeading is how many steps, from the first, are among others. Each of the others counts once.
 func countLeading(steps, others []string) (n int) {
 	left := slices.Clone(others)
 	for _, step := range steps {
@@ -46,7 +46,7 @@ func countLeading(steps, others []string) (n int) {
 	return n
 }
 
-// firstOf are the first n of steps, or all if there are not as many.
+// firstOf are the first n steps, or all of them if there are fewer.
 func firstOf(steps []string, n int) []string {
 	return steps[:min(max(n, 0), len(steps))]
 }

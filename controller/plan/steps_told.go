@@ -14,7 +14,7 @@ import (
 	"statefulset.dev/identity/decision"
 )
 
-// tellRollout tells of an update that has failed, is rolled back, or cannot be.
+// tellRollout reports an update that has failed, is being rolled back, or cannot be rolled back.
 func tellRollout(f *facts, d *draft) verdict {
 	r := f.rollout
 	if r == nil {
@@ -23,21 +23,21 @@ func tellRollout(f *facts, d *draft) verdict {
 	switch {
 	case f.rollsBack() && f.isRolledBack():
 		d.blocked(v1.ReasonRolledBack,
-			"the update to %s was rolled back: %s; give the set another template, or try it again with kubectl sts rollout restart%s", f.update.name,
+			"the update to %s was rolled back: %s; change spec.template, or retry the update with kubectl sts rollout restart%s", f.update.name,
 			f.whyRolledBack(), f.unavailableText())
 	case f.paused():
 	case f.rollsBack():
-		d.warn(v1.ReasonRollingBack, "the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())
+		d.warn(v1.ReasonRollingBack, "the update to %s is being rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.isAborted() && len(r.superseded) > 0:
 		message := fmt.Sprintf(
-			"the update to %s was aborted and cannot be rolled back, because %s; give the set another template, or go on with it: %s", f.update.name,
+			"the update to %s was aborted and cannot be rolled back, because %s; change spec.template, or continue the update: %s", f.update.name,
 			f.neverCompleted(), decision.GoOn(f.world.Set))
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
 		d.blocked(v1.ReasonRolloutFailed, "%s", message)
 	case r.at.failure != nil:
 		message := f.rolloutText() + ": " + r.at.failure.message
 		if f.failsBack() && len(r.superseded) > 0 {
-			message += "; it is not rolled back, because " + f.neverCompleted()
+			message += "; it cannot be rolled back, because " + f.neverCompleted()
 		}
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
 		d.blocked(v1.ReasonRolloutFailed, "%s", message)
@@ -45,7 +45,8 @@ func tellRollout(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// isRolledBack reports whether every member is back that the update had reached.
+// isRolledBack reports whether all members that the update had reached have returned to the current
+// revision.
 func (f *facts) isRolledBack() bool { return len(f.rollout.let) == 0 }
 
 func (f *facts) whyRolledBack() string {
@@ -59,7 +60,7 @@ func (f *facts) whyRolledBack() string {
 	}
 }
 
-// neverCompleted says which members have no revision to go back to.
+// neverCompleted says which members have no revision to return to.
 func (f *facts) neverCompleted() string {
 	var names []string
 	for _, ordinal := range slices.Sorted(maps.Keys(f.rollout.superseded)) {
@@ -72,7 +73,7 @@ func (f *facts) neverCompleted() string {
 	return strings.Join(names, ", ") + " ran a revision that was never completed"
 }
 
-// rolloutText says how far an update has come that goes by steps, or that has failed.
+// rolloutText describes the state of an update that has steps, or that has failed.
 func (f *facts) rolloutText() string {
 	p := &f.rollout.at
 	if len(f.steps()) == 0 {
@@ -85,9 +86,8 @@ func (f *facts) rolloutText() string {
 	return fmt.Sprintf("%s: %d of %d at %s", at, len(p.updated), f.roster.Len(), f.update.name)
 }
 
-// stepState says what an update waits for that goes by steps, and has nothing to do for the
-// moment: a word for programs and a sentence for people. The word is empty if the set has no
-// such update.
+// stepState says what an update with steps waits for while it has nothing to do: a reason for
+// programs and a message for people. The reason is empty if the set has no such update.
 func (f *facts) stepState() (word, text string) {
 	if f.rollout == nil || len(f.steps()) == 0 && f.paused() {
 		return "", ""
@@ -96,9 +96,9 @@ func (f *facts) stepState() (word, text string) {
 	text = f.rolloutText()
 	switch {
 	case f.roster.Len() == 0, !p.inSteps && !f.rollout.begins && !f.rollsBack():
-		return "", "" // members tell what remains to be done
+		return "", "" // the members determine what remains to be done
 	case f.rollsBack():
-		return v1.ReasonRollingBack, fmt.Sprintf("the update to %s is rolled back: %s", f.update.name, f.whyRolledBack())
+		return v1.ReasonRollingBack, fmt.Sprintf("the update to %s is being rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.paused():
 		return v1.ReasonPaused, text
 	case p.baking == nil:
@@ -110,7 +110,7 @@ func (f *facts) stepState() (word, text string) {
 			fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Foreign(p.unmet.name), p.unmet.m.pod.Name)
 	case !p.isDone(f.rollout.stored.PromotedStep):
 		return v1.ReasonWaitingForPromotion,
-			fmt.Sprintf("%s, waiting for somebody to promote it: kubectl sts rollout promote --step=%d", text, p.number)
+			fmt.Sprintf("%s, waiting for approval: kubectl sts rollout promote --step=%d", text, p.number)
 	default:
 		return v1.ReasonUpdating, text
 	}

@@ -18,89 +18,85 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// facts is what is so: a world, and what follows from it before anything is decided.
-// Nothing in it changes after the survey.
+// facts are a world, and what follows from it before anything is decided. Nothing in it changes
+// after the survey.
 type facts struct {
 	world World
 	// ordered is true for a set whose members wait for each other.
 	ordered bool
-	// held is true for a set for which nothing is done.
+	// held is true for a suspended set: nothing is done for it.
 	held bool
 	// badSelector says why the set's selector cannot be used, nil if it can.
 	badSelector error
 
-	// roster are the ordinals of the members that the user asks for. members are those of
-	// them that have a pod, and the first of those that do not, in ascending order;
-	// condemned are the pods that are not wanted, in descending order.
+	// roster are the ordinals of the desired members. members are the desired members that have a
+	// pod, and the first ones that do not, in ascending order. condemned are the members with
+	// surplus pods, in descending order.
 	roster    identity.Ordinals
 	members   []member
 	condemned []member
-	// podNames are all pods by their names, nil until one is asked for.
+	// podNames are all pods by their names, nil until the first use.
 	podNames map[string]*corev1.Pod
-	// line are the wanted members in the order in which an update takes them, nil if that is
-	// the one of apps/v1.
+	// line are the desired members in the order of an update, nil if that is the order of apps/v1.
 	line []member
-	// adopt and release are the pods that are to become the set's, and those that are
-	// not to be the set's any more.
+	// adopt are the pods that the set adopts, and release the pods that it gives up.
 	adopt   []member
 	release []action.Target
-	// available is the number of wanted members that serve somebody, carried that of the
+	// available is the number of desired members that are available, and carried the number of the
 	// set's pods by the revision that they run.
 	available int
 	carried   map[string]int
 	claims    map[string]*corev1.PersistentVolumeClaim
-	// ownerChanges are the changes of owners that the retention policy asks for, by the ordinals of
-	// members. exposed are those of claims that could be deleted although they stay, by name.
+	// ownerChanges are the changes of claim owners that the retention policy requires, by the
+	// ordinals of members. exposed are such changes for claims that could be deleted although the
+	// policy keeps them, by name.
 	ownerChanges map[int][]action.SetClaimOwners
 	exposed      []action.SetClaimOwners
-	// leftovers are the claims of removed members that are deleted some time after that, and
-	// returned those that are marked for it and are to stay.
+	// leftovers are the claims of removed members that are deleted after a delay, and returned the
+	// claims that are marked for deletion but stay.
 	leftovers, returned []leftover
-	// overrides are what single members are to have otherwise than the templates.
+	// overrides are the differences of single members from the templates.
 	overrides *identity.Overrides
 
-	// supporting are the objects beside the pods.
+	// supporting are the supporting objects.
 	supporting *supportingObjects
 
-	// history are the set's revisions. update is that of the present template, current
-	// the one that members have until an update reaches them.
+	// history are the revisions of the set. update is the revision of its template, and current the
+	// one that members have until an update reaches them.
 	history         revisions
 	current, update *revision
 	collisions      int32
-	// awaiting is a revision that somebody else has to give up before anything can be
-	// decided, nil if there is none.
+	// awaiting is a revision that another owner must give up before anything can be decided, nil if
+	// there is none.
 	awaiting *appsv1.ControllerRevision
 	// endings are how often in a row the pods of members have ended.
 	endings map[int]ending
-	// unreached is the number of members that an update without a partition has yet to
-	// reach.
+	// unreached is the number of members that an update without a partition has yet to reach.
 	unreached int
-	// starting is how many members of a set that bounds it are on their way to become
-	// available, startingFor how long the first of them still counts so.
+	// starting is how many members are about to become available, if the set limits that.
+	// startingFor is how long the first of them still counts.
 	starting    int
 	startingFor time.Duration
 	// updateAils is true if a member at the update revision is broken.
 	updateAils bool
-	// claimTemplates names the claim templates, if members follow them.
+	// claimTemplates names the claim templates, if the set recreates members when they change.
 	claimTemplates string
-	// claimStates say how the claims of members, by ordinal, stand to their templates, if
-	// they are to follow them.
+	// claimStates say, by ordinal, how the claims of members compare to their templates, if they
+	// must match them.
 	claimStates map[int][]claimState
-	// unrendered is a member of which a claim cannot be compared with its template, because that
-	// cannot be rendered, as unrenderedBy says; nil if there is none.
+	// unrendered is a member with a claim that cannot be compared with its template, because the
+	// template cannot be rendered, nil if there is none. unrenderedBy is the error.
 	unrendered   *member
 	unrenderedBy *render.Error
-	// stranded are the members whose pods are broken and not at the revision that they are
-	// to have, and that no other rule replaces.
+	// stranded are the members whose pods are broken and outdated, and that no other rule replaces.
 	stranded []member
-	// rollout is what is known of an update of which the status keeps a record, nil if it
-	// keeps none.
+	// rollout is the state of an update of which the status keeps a record, nil if it keeps none.
 	rollout *rollout
 	// unblocking is the member that is being replaced out of turn, nil if there is none.
 	unblocking *member
 }
 
-// survey finds out what is so in a world.
+// survey finds the facts of a world.
 func survey(world World, reads *reader) *facts {
 	_, held := v1.Held(world.Set)
 	f := &facts{world: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
@@ -134,11 +130,11 @@ func survey(world World, reads *reader) *facts {
 	return f
 }
 
-// frozen reports whether it cannot be said yet which revisions are the set's, so that
-// its status keeps those that it names.
+// frozen reports whether the revisions of the set cannot be determined yet, so that its status
+// keeps those that it names.
 func (f *facts) frozen() bool { return f.held || f.awaiting != nil }
 
-// requireSelector stops where the set's pods cannot be told from others.
+// requireSelector stops if the pods of the set cannot be distinguished from others.
 func requireSelector(f *facts, d *draft) verdict {
 	if f.badSelector != nil {
 		d.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", words.ForeignText(f.badSelector.Error()))

@@ -5,24 +5,24 @@ package plan
 
 import v1 "statefulset.dev/api/apps/v1"
 
-// method is how the pod of a member gets to the revision at which the member is to be.
+// method is how a member is brought to its target revision.
 type method int
 
 const (
-	// keep leaves the pod as it is, whatever its revision.
+	// keep leaves the pod unchanged, whatever its revision.
 	keep method = iota
 	// recreate deletes the pod; the member is created again after its termination.
 	recreate
-	// mend recreates a member that the update leaves alone otherwise, because its pod is
+	// Like recreate, for a member that the update would otherwise leave alone, but whose pod is
 	// broken.
 	mend
-	// restart lets the pod be: it has what it is to have, and its containers have yet to be
-	// restarted with it.
+	// restart leaves the pod alone: its spec is up to date, and its containers have yet to be
+	// restarted.
 	restart
 )
 
-// target says at which revision a member is to be, and how the pod that it has gets
-// there. Creation and update both ask here, so that they agree.
+// target is the revision that a member should have, and how its pod gets there. Both creation and
+// update use it, so that they agree.
 func (f *facts) target(m member) (*revision, method) {
 	goal, how := f.planned(m)
 	if how == keep && isRestarting(m.pod) {
@@ -31,7 +31,7 @@ func (f *facts) target(m member) (*revision, method) {
 	return goal, how
 }
 
-// planned is the target of a member as far as nothing is under way.
+// planned is the target of a member without regard to a change in progress.
 func (f *facts) planned(m member) (*revision, method) {
 	goal := f.goal(m)
 	switch {
@@ -48,7 +48,8 @@ func (f *facts) planned(m member) (*revision, method) {
 	}
 }
 
-// isDue reports whether a member whose pod is not as it is to be is recreated in its turn.
+// isDue reports whether a member whose pod is outdated or misshapen is recreated when its turn
+// comes.
 func (f *facts) isDue(m member) bool {
 	switch {
 	case f.rollsBack():
@@ -57,12 +58,12 @@ func (f *facts) isDue(m member) bool {
 		return f.reached(m)
 	case f.rollout.released[m.ordinal]:
 		return f.rollout.let[m.ordinal]
-	default: // steps do not hold back what is no update
+	default: // steps do not delay changes other than the update
 		return f.misshapen(m) && !f.rollout.superseded[m.ordinal]
 	}
 }
 
-// goal is the revision at which a member is to be, whether or not its pod is brought there.
+// goal is the revision that a member should have, whether or not its pod is brought there.
 func (f *facts) goal(m member) *revision {
 	if f.reached(m) {
 		return f.destination()
@@ -70,12 +71,13 @@ func (f *facts) goal(m member) *revision {
 	return f.current
 }
 
-// reached reports whether an update is to change the member. Those below the partition
-// it leaves alone, so that losing a pod does not update it early; without a partition,
-// as many of the first of those that have no pod as members still have the current
-// revision, but for one that was removed out of turn to be updated. Where the set orders
-// its updates, no member is left alone so: their ordinals do not say which it has reached.
-// Of an update that is paused, goes by steps, or was stopped, the status says whom it has reached.
+// reached reports whether an update is to change the member. It leaves alone members below the
+// partition, so that the loss of a pod does not update its member early. Without a partition, it
+// leaves alone as many of the first members without a pod as there are members with the current
+// revision, except for a member whose pod was removed out of turn for the update. If the set orders
+// its updates, no member is left alone for that reason: the ordinals do not say which members the
+// update has reached. For an update that is paused, goes by steps, or was stopped, the status says
+// which members it has reached.
 func (f *facts) reached(m member) bool {
 	strategy := f.world.Set.Spec.UpdateStrategy
 	rolls := strategy.Type == v1.RollingUpdateStatefulSetStrategyType
@@ -93,21 +95,21 @@ func (f *facts) reached(m member) bool {
 	return f.isAbovePartition(m)
 }
 
-// isRecorded reports whether the record names the member as one that the update has reached, or
-// that has no other revision to be created at.
+// isRecorded reports whether the record names the member as reached by the update, or as a member
+// without another revision at which it could be created.
 func (f *facts) isRecorded(m member) bool {
 	return f.rollout.released[m.ordinal] || f.rollout.superseded[m.ordinal] && m.pod == nil
 }
 
 // isStopped reports whether an abort or a rollback stops the update where it is, because not all
-// members can be rolled back, or because nothing is recorded of them yet.
+// members can be rolled back, or because the record is not in the status yet.
 func (f *facts) isStopped() bool {
 	return f.rollout != nil && (f.rollout.stored.Aborted || f.rollout.stored.Rollback) && !f.rollsBack()
 }
 
-// isAbovePartition reports whether an update may change the member at all. Reserved ordinals
-// count: if they did not, reserving one would move a member that has been updated below the
-// partition, and its pod would be recreated at the revision before.
+// isAbovePartition reports whether an update may change the member at all. Reserved ordinals count.
+// Otherwise, to reserve an ordinal would move an updated member below the partition, and its pod
+// would be recreated at the previous revision.
 func (f *facts) isAbovePartition(m member) bool {
 	first := 0
 	if ordinals := f.world.Set.Spec.Ordinals; ordinals != nil {
@@ -116,7 +118,7 @@ func (f *facts) isAbovePartition(m member) bool {
 	return max(m.ordinal-first, 0) >= f.partition()
 }
 
-// partition is the number of ordinals, from the first, that an update leaves alone.
+// partition is the number of first ordinals that an update leaves alone.
 func (f *facts) partition() int {
 	rolling := f.world.Set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.Partition == nil {
@@ -125,10 +127,10 @@ func (f *facts) partition() int {
 	return int(*rolling.Partition)
 }
 
-// countUnreached counts the members that an update without a partition has yet to
-// reach. They are counted here, because the status may be older than the last removal,
-// and a member that comes back as it was removed is removed again. A parallel set
-// removes broken members out of order, so the number says nothing about which.
+// countUnreached counts the members that an update without a partition has yet to reach. It counts
+// pods, because the status may be older than the last removal, and a member that is recreated
+// without the update would be removed again. A Parallel set removes broken members out of order, so
+// for it the number does not say which members are left.
 func (f *facts) countUnreached() {
 	if !f.ordered {
 		return

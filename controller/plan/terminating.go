@@ -13,16 +13,16 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// nodePatience is how long after its deadline a pod may still be there before its node
-// is suspected. A kubelet kills at the deadline what has not ended, unmounts, and then
-// says so, which takes a node that is well a few seconds. Nothing but words depends on it.
+// nodePatience is how long after its deadline a pod may still exist before its node is suspected.
+// At the deadline, a kubelet kills what has not ended, unmounts volumes, and then reports that,
+// which takes a healthy node a few seconds. Only messages depend on it.
 const nodePatience = 10 * time.Second
 
-// suspicious is from when on it takes too long until a terminating pod is gone.
+// suspicious is the time from which a terminating pod takes too long.
 func suspicious(pod *corev1.Pod) time.Time { return pod.DeletionTimestamp.Add(nodePatience) }
 
-// waitForEnd notes that the set waits for a terminating pod to be gone, in the words of
-// the caller, and when that takes too long, what keeps it.
+// waitForEnd records that the set waits for a terminating pod, with the usual suffix of the caller
+// or, if that takes too long, with the cause.
 func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
 	if f.world.Now.Before(suspicious(pod)) {
 		d.wait("pod %s is terminating%s", pod.Name, usual)
@@ -31,7 +31,8 @@ func waitForEnd(f *facts, d *draft, pod *corev1.Pod, usual string) {
 	d.wait("%s", lateEnd(pod))
 }
 
-// lateText names the first pod that should be gone and is still there, empty if there is none.
+// lateText names the first pod that should have terminated but still exists, empty if there is
+// none.
 func (f *facts) lateText() string {
 	for m := range f.all() {
 		if m.pod != nil && isTerminating(m.pod) && !f.world.Now.Before(suspicious(m.pod)) {
@@ -41,25 +42,25 @@ func (f *facts) lateText() string {
 	return ""
 }
 
-// lateEnd says why a pod is still there that should be gone, and what to do about it: only people know
-// whether a node that does not answer is off. Until then the pod may still run there, so the
+// lateEnd says why a pod that should have terminated still exists, and what to do: only a person
+// knows whether a node that does not answer is off. Until then the pod may still run there, so the
 // controller does nothing about it.
 func lateEnd(pod *corev1.Pod) string {
 	deadline := words.Clock(pod.DeletionTimestamp.Time)
 	switch {
 	case len(pod.Finalizers) > 0:
-		return fmt.Sprintf("pod %s should have been gone by %s; its finalizers keep it: %s", pod.Name, deadline,
+		return fmt.Sprintf("pod %s should have terminated by %s, but it has finalizers: %s", pod.Name, deadline,
 			strings.Join(pod.Finalizers, ", "))
 	case pod.Spec.NodeName != "":
 		return fmt.Sprintf(
-			"pod %s should have ended by %s, and node %s has not confirmed that it has, so it may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
+			"pod %s should have terminated by %s, but node %s has not confirmed that, so the pod may still run there; if the node is off for good: kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute",
 			pod.Name, deadline, pod.Spec.NodeName, pod.Spec.NodeName)
 	default:
-		return fmt.Sprintf("pod %s should have been gone by %s", pod.Name, deadline)
+		return fmt.Sprintf("pod %s should have terminated by %s", pod.Name, deadline)
 	}
 }
 
-// nextSuspicion is how long it takes until a terminating pod takes too long.
+// nextSuspicion is the time until a terminating pod takes too long.
 func (f *facts) nextSuspicion() time.Duration {
 	var next time.Duration
 	for m := range f.all() {

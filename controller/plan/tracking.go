@@ -11,26 +11,26 @@ import (
 	"statefulset.dev/identity"
 )
 
-// rollout is what is known of an update of which the status keeps a record, because the pods
-// alone do not tell how far it may go.
+// rollout is the state of an update of which the status keeps a record, because the pods alone do
+// not show how far it may go.
 type rollout struct {
-	// stored is what the status says of this update.
+	// stored is the record of this update in the status.
 	stored v1.RolloutStatus
-	// begins is true if the status does not say yet whom the update has reached: nothing that
-	// rests on it is done.
+	// begins is true if the status does not record yet which members the update has reached:
+	// nothing that depends on the record is done.
 	begins bool
-	// released are the members that the update has reached by the status, and those that have
-	// a pod at its revision; superseded those that have no revision to come back to.
+	// released are the members that the update has reached according to the status, and those that
+	// have a pod at its revision. superseded are the members without a revision to return to.
 	released, superseded map[int]bool
-	// let are the members that the status is to name as reached.
+	// let are the members that the next status names as reached.
 	let map[int]bool
-	// at is where the update stands.
+	// at is the state of the update.
 	at progress
-	// next is what the status is to say of the update.
+	// next is the record for the next status.
 	next *v1.RolloutStatus
 }
 
-// findRollout finds out how far an update has come that has a record.
+// findRollout determines the state of an update that has a record.
 func (f *facts) findRollout() {
 	if !f.isTracked() {
 		return
@@ -49,8 +49,8 @@ func (f *facts) findRollout() {
 	r.next = f.nextRollout()
 }
 
-// isTracked reports whether the status is to keep a record of the update. An abort or a rollback
-// stays until the set gets another template, whatever its update strategy is until then.
+// isTracked reports whether the status keeps a record of the update. An abort or a rollback stays
+// recorded until the template changes, even if the update strategy changes before.
 func (f *facts) isTracked() bool {
 	if f.current.name == f.update.name {
 		return false
@@ -60,8 +60,8 @@ func (f *facts) isTracked() bool {
 	return ended || f.paused() || len(f.steps()) > 0 || f.failsBack()
 }
 
-// findReleased finds out whom the update has reached: those whom the status names, and those
-// that have a pod at its revision.
+// findReleased finds the members that the update has reached: those that the status names, and
+// those that have a pod at its revision.
 func (f *facts) findReleased(before *v1.RolloutStatus) {
 	r := f.rollout
 	if !r.begins {
@@ -82,7 +82,7 @@ func (f *facts) findReleased(before *v1.RolloutStatus) {
 	maps.DeleteFunc(r.released, func(ordinal int, _ bool) bool { return !f.isAbovePartition(member{ordinal: ordinal}) })
 }
 
-// keep adds those of ranges that are wanted.
+// keep adds the desired ordinals of ranges.
 func (f *facts) keep(to map[int]bool, ranges []v1.OrdinalRange) {
 	for _, r := range ranges {
 		for ordinal := int(r.First); ordinal <= int(r.End()); ordinal++ {
@@ -93,25 +93,25 @@ func (f *facts) keep(to map[int]bool, ranges []v1.OrdinalRange) {
 	}
 }
 
-// wasReached reports whether a member has no pod because it was removed out of turn to be
-// brought to this update.
+// wasReached reports whether a member has no pod because it was removed out of turn for this
+// update.
 func wasReached(before *v1.RolloutStatus, revision string, m member) bool {
 	return before != nil && before.Revision == revision && before.Unblocking != nil && int(*before.Unblocking) == m.ordinal
 }
 
-// wasReleased reports whether a member has no pod because it was being brought to an update
-// that this one has superseded.
+// wasReleased reports whether a member has no pod because it was removed for an update that this
+// one has superseded.
 func wasReleased(before *v1.RolloutStatus, m member) bool {
 	return before != nil && slices.ContainsFunc(before.Released, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) })
 }
 
-// rests reports whether no member is changed for the update, whatever its target: it is
-// paused, or is yet to be recorded, or is to be rolled back and cannot be.
+// rests reports whether no member is changed for the update, whatever its target: the update is
+// paused, has yet to be recorded, or was aborted and cannot be rolled back.
 func (f *facts) rests() bool {
 	return f.paused() || f.rollout != nil && (f.rollout.begins || f.isAborted() && !f.rollsBack())
 }
 
-// nextRollout is what the status is to say of the update.
+// nextRollout is the record of the update for the next status.
 func (f *facts) nextRollout() *v1.RolloutStatus {
 	r := f.rollout
 	next := f.at(r.at)
@@ -123,7 +123,7 @@ func (f *facts) nextRollout() *v1.RolloutStatus {
 	return next
 }
 
-// rangesOf are members as ranges, in ascending order.
+// rangesOf are members in the form of ranges, in ascending order.
 func (f *facts) rangesOf(members map[int]bool) (ranges []v1.OrdinalRange) {
 	for _, ordinal := range slices.Sorted(maps.Keys(members)) {
 		if !members[ordinal] || !f.roster.Contains(ordinal) {

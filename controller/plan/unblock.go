@@ -14,15 +14,14 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// recommendedPatience is after how long people are told of a member that keeps an update
-// from going on, if the set does not say when to replace it.
+// recommendedPatience is after how long the controller reports a member that blocks an update, if
+// the set does not say when to replace it.
 const recommendedPatience = 5 * time.Minute
 
-// unblock replaces, in an ordered set that asks for it, a member that is not ready and not
-// at the revision that it is to have. Bringing up waits for such a member forever, or for
-// one before it that is broken because this one is, and the update that would mend it
-// waits for bringing up. Which one it is stands in the status first: only a look that
-// reads it there removes the pod.
+// unblock replaces, in an ordered set that requests it, a member that is not ready and outdated.
+// Bringing up would wait forever for such a member, or for an earlier one that is broken because of
+// it, and the update that could fix the member waits for bringing up. The status records the member
+// first: only a sync that reads it there removes the pod.
 func unblock(f *facts, d *draft) verdict {
 	if f.unblocking != nil {
 		return replaceUnready(f, d, *f.unblocking)
@@ -42,7 +41,7 @@ func unblock(f *facts, d *draft) verdict {
 	return proceed
 }
 
-// waitForStranded says when the next member is replaced, if the set asks for that.
+// waitForStranded says when the next member is replaced, if the set requests that.
 func waitForStranded(f *facts, d *draft) {
 	m, left := f.nextStranded()
 	if left == 0 || !f.replacesUnready() {
@@ -52,9 +51,8 @@ func waitForStranded(f *facts, d *draft) {
 	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), words.Clock(f.strandedUntil(m)))
 }
 
-// replaceUnready removes the pod of the member that the status names, unless that has been
-// done, and creates the member again, whether or not those before it are available: they
-// may be waiting for it.
+// replaceUnready removes the pod of the member that the status names, unless that has been done,
+// and creates the member again, whether or not earlier members are available: they may wait for it.
 func replaceUnready(f *facts, d *draft, m member) verdict {
 	if f.isStranded(m) {
 		due := f.strandedUntil(m)
@@ -70,8 +68,8 @@ func replaceUnready(f *facts, d *draft, m member) verdict {
 	return proceed
 }
 
-// removeUnready removes the pod of a stranded member, unless it could not be created again,
-// or changes it in place.
+// removeUnready removes the pod of a stranded member or changes it in place, unless the member
+// could not be created again.
 func removeUnready(f *facts, d *draft, m member) []action.Action {
 	if !returnable(f, d, m) {
 		return nil
@@ -83,13 +81,13 @@ func removeUnready(f *facts, d *draft, m member) []action.Action {
 	return update
 }
 
-// isReplacedBelowPartition reports whether a Parallel set replaces a member that its update
-// leaves alone otherwise.
+// isReplacedBelowPartition reports whether a Parallel set replaces a member that its update would
+// otherwise leave alone.
 func (f *facts) isReplacedBelowPartition(m member) bool {
 	return !f.ordered && !f.isAbovePartition(m) && f.replacesUnready() && f.isStranded(m) && !f.world.Now.Before(f.strandedUntil(m))
 }
 
-// tellReplaced says which pod is being replaced, why, and at which revision.
+// tellReplaced reports which pod is being replaced, why, and at which revision.
 func (f *facts) tellReplaced(d *draft, m member) {
 	goal := f.goal(m).name
 	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Foreign(revisionOf(m.pod)),
@@ -97,7 +95,7 @@ func (f *facts) tellReplaced(d *draft, m member) {
 	d.wait("%s: %s; it is replaced at %s", m.pod.Name, f.diagnose(m), goal)
 }
 
-// standingOf says what the revision of a stranded member is to the set.
+// standingOf describes the revision of a stranded member for a sentence.
 func (f *facts) standingOf(m member) string {
 	switch at := revisionOf(m.pod); {
 	case at == f.goal(m).name && f.hasOtherClaims(m):
@@ -105,20 +103,20 @@ func (f *facts) standingOf(m member) string {
 	case at == f.goal(m).name:
 		return "and was created with another override"
 	case f.rollsBack():
-		return "which is rolled back"
+		return "which is being rolled back"
 	case at == f.current.name:
 		return "which the update replaces"
 	case at == f.update.name:
-		return "which the partition keeps from it"
+		return "from which the partition excludes it"
 	default:
 		return "which was superseded"
 	}
 }
 
-// isStranded reports whether a member has a pod that is broken and not at the revision, or
-// not with the claims or the override, that the member is to have, so that waiting for it leads nowhere. One
-// at the current revision may still come back, and is not taken to an update that has already
-// broken another.
+// isStranded reports whether the pod of a member is broken and does not have the revision, the
+// claims or the override of its target, so that it is useless to wait for it. A member at the
+// current revision may still recover, and is not updated to a revision that has already broken
+// another member.
 func (f *facts) isStranded(m member) bool {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) ||
 		f.goesOnInPlace(m) {
@@ -128,13 +126,13 @@ func (f *facts) isStranded(m member) bool {
 	return (at != f.goal(m).name || f.misshapen(m) && f.isDue(m)) && (at != f.current.name || !f.updateAils)
 }
 
-// isBroken reports whether a pod is to serve and does not, and not because we have taken it from
-// service.
+// isBroken reports whether a pod should be ready but is not, for another reason than that the
+// controller has taken it out of service.
 func isBroken(pod *corev1.Pod) bool {
 	return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) && !notReadyByUs(pod)
 }
 
-// strandedUntil is the time from which on a stranded member is replaced, or told of.
+// strandedUntil is the time from which a stranded member is replaced or reported.
 func (f *facts) strandedUntil(m member) time.Time {
 	patience, asked := f.patience()
 	if !asked {
@@ -143,8 +141,8 @@ func (f *facts) strandedUntil(m member) time.Time {
 	return brokenSince(m.pod).Add(patience)
 }
 
-// patience is for how long a stranded member is waited for, and false if the set does not
-// ask for it to be replaced. What an update has broken that is rolled back is not waited for.
+// patience is how long the set waits for a stranded member. It is false if the set does not request
+// its replacement. The set does not wait for what an update that is being rolled back has broken.
 func (f *facts) patience() (wait time.Duration, asked bool) {
 	if f.rollsBack() {
 		return 0, true
@@ -156,14 +154,14 @@ func (f *facts) patience() (wait time.Duration, asked bool) {
 	return v1.Seconds(*rolling.ReplaceUnreadyAfterSeconds), true
 }
 
-// replacesUnready reports whether the set asks for stranded members to be replaced.
+// replacesUnready reports whether the set requests the replacement of stranded members.
 func (f *facts) replacesUnready() bool {
 	_, asked := f.patience()
 	return asked
 }
 
-// findStranded finds the members that are stranded and that nothing else replaces: a
-// Parallel set replaces its members from the partition on anyhow.
+// findStranded finds the stranded members that nothing else replaces: a Parallel set replaces its
+// members from the partition on in any case.
 func (f *facts) findStranded() {
 	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
 		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m) && !f.lacksClaim(m)
@@ -175,9 +173,9 @@ func (f *facts) findStranded() {
 	}
 }
 
-// lacksClaim reports whether a member has a pod that has yet to start, and a claim of it is not
-// there to stay. That says nothing about the update: an ordered set that waits for another member
-// makes no claims for this one.
+// lacksClaim reports whether the pod of a member has yet to start while one of its claims is
+// missing or terminating. That says nothing about the update: an ordered set that waits for another
+// member creates no claims for this one.
 func (f *facts) lacksClaim(m member) bool {
 	if m.pod.Status.Phase != corev1.PodPending {
 		return false
@@ -190,9 +188,8 @@ func (f *facts) lacksClaim(m member) bool {
 	return false
 }
 
-// strandedNow is the stranded member whose time has come, if there is one. Of several it is
-// one of a superseded revision, if there is one, because nothing waits for it to be mended,
-// and of these the lowest.
+// strandedNow is the stranded member that is due now, if there is one. Members at a superseded
+// revision come first, because they will not recover; among equals, the lowest ordinal comes first.
 func (f *facts) strandedNow() (chosen member, found bool) {
 	superseded := func(m member) bool { r := revisionOf(m.pod); return r != f.current.name && r != f.update.name }
 	for _, m := range f.stranded {
@@ -204,8 +201,8 @@ func (f *facts) strandedNow() (chosen member, found bool) {
 	return chosen, found
 }
 
-// nextStranded is the stranded member whose time comes next, and how long that takes; zero if
-// there is none.
+// nextStranded is the stranded member that is due next, and the time until then, zero if there is
+// none.
 func (f *facts) nextStranded() (next member, left time.Duration) {
 	for _, m := range f.stranded {
 		if soon := f.strandedUntil(m).Sub(f.world.Now); soon > 0 && (left == 0 || soon < left) {
@@ -215,8 +212,8 @@ func (f *facts) nextStranded() (next member, left time.Duration) {
 	return next, left
 }
 
-// findUnblocking finds the member that is being replaced, if the status says that one is
-// and that still holds.
+// findUnblocking finds the member that is being replaced, if the status names one and that is still
+// valid.
 func (f *facts) findUnblocking() {
 	rollout := f.world.Set.Status.Rollout
 	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.rests() || !f.ordered || !f.replacesUnready() {
@@ -234,15 +231,16 @@ func (f *facts) findUnblocking() {
 	}
 }
 
-// isUnblocked reports whether the set waits no longer for the pod of a member that is replaced out of
-// turn: the pod is ready, or does not end, or an update is rolled back that has not reached it.
+// isUnblocked reports whether the set no longer waits for the pod of a member that is replaced out
+// of turn: the pod is ready, or takes too long to terminate, or the update is being rolled back and
+// has not reached the pod.
 func (f *facts) isUnblocked(m member) bool {
 	ready := !isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod))
 	return ready || f.endsTooLate(m) || f.rollsBack() && revisionOf(m.pod) == f.current.name
 }
 
-// endsTooLate reports whether the pod of a member is still there so long after it should
-// have been gone that others need not wait for it: its node may be dead.
+// endsTooLate reports whether the pod of a member still exists so long after its deadline that
+// other members need not wait for it: its node may be dead.
 func (f *facts) endsTooLate(m member) bool {
 	return isTerminating(m.pod) && !f.world.Now.Before(f.lastCall(m))
 }
@@ -252,8 +250,8 @@ func (f *facts) lastCall(m member) time.Time {
 	return m.pod.DeletionTimestamp.Add(patience)
 }
 
-// nextUnblocking is how long it takes until a member is to be replaced, or told of, or the
-// one that is being replaced is given up.
+// nextUnblocking is the time until a member is replaced or reported, or until the replacement in
+// progress is given up.
 func (f *facts) nextUnblocking() time.Duration {
 	switch {
 	case f.frozen():
@@ -275,9 +273,8 @@ func (f *facts) unblocks(m member) bool {
 	return f.unblocking != nil && f.unblocking.ordinal == m.ordinal
 }
 
-// rolloutOf is what the status says of an update: its record, if there is one, and the member
-// that is being replaced: the one of before as long as that holds, or the one that was chosen
-// now.
+// rolloutOf is the record of an update for the status, if there is one, with the member that is
+// being replaced: the one from before as long as it is valid, or the one that was chosen now.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
 	if f.frozen() {
 		return f.world.Set.Status.Rollout

@@ -10,9 +10,10 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// evaluationEnded has a plan take nothing away if the time for evaluations was over before all was
-// rendered that the plan depends on: what could not be rendered in time may be as it should be. What is
-// created has been rendered whole. The next sync tries again.
+// evaluationEnded removes from a plan everything that deletes or changes objects, if the time for
+// evaluations ended before everything was rendered that the plan depends on: what could not be
+// rendered in time may be correct. Objects to create have been rendered completely. The next sync
+// tries again.
 func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	if !f.world.Evaluation.Ended() {
 		return false
@@ -31,7 +32,7 @@ func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	return true
 }
 
-// creating is the beginning of a chain that only creates.
+// creating is the first part of a chain, which only creates.
 func creating(chain action.Chain) action.Chain {
 	for i, act := range chain {
 		if !creates(act) {
@@ -41,7 +42,7 @@ func creating(chain action.Chain) action.Chain {
 	return chain
 }
 
-// creates reports whether an action leaves alone all that exists.
+// creates reports whether an action changes no existing object.
 func creates(act action.Action) bool {
 	switch act.(type) {
 	case action.CreateMember, action.CreateClaims, action.CreateRevision, action.CreateAnchor, action.CreateObject:

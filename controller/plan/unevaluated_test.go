@@ -77,7 +77,7 @@ func TestAPlanWhoseTimeIsOverOnlyCreates(t *testing.T) {
 		}
 		stalled := p.Status.Condition(v1.StatefulSetStalled)
 		if stalled.Status != corev1.ConditionTrue || stalled.Reason != v1.ReasonRenderFailed ||
-			!strings.Contains(stalled.Message, "time for its evaluation is over") &&
+			!strings.Contains(stalled.Message, "evaluation did not complete in time") &&
 				!strings.Contains(stalled.Message, "take too long to evaluate") {
 			t.Errorf("after %d questions: got %+v, want Stalled with %s and that the evaluation took too long", left, stalled, v1.ReasonRenderFailed)
 		}

@@ -11,9 +11,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// userActions are the recorded requests of users, each with the mark that the controller has seen it: the
-// event about a request is emitted when the mark has been written, and so once, whichever controller
-// leads. The update revision is added to a restart if the set has not changed since the restart.
+// userActions are the recorded requests of users, all marked as observed by the controller. The
+// event about a request is emitted after the mark was written, so it is emitted once, whichever
+// replica leads. For a restart, the update revision is added if the set has not changed since.
 func userActions(f *facts) []v1.UserAction {
 	actions := observed(f.world.Set.Status.UserActions)
 	for i := range actions {
@@ -25,7 +25,7 @@ func userActions(f *facts) []v1.UserAction {
 	return actions
 }
 
-// observed is a copy of requests that are all marked.
+// observed is a copy of requests, all marked as observed.
 func observed(actions []v1.UserAction) []v1.UserAction {
 	actions = slices.Clone(actions)
 	for i := range actions {
@@ -39,5 +39,5 @@ func (f *facts) whoAborted() string {
 	if a := f.world.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
 		return words.ForeignText(identity.UserText(a.User))
 	}
-	return "somebody"
+	return "a user"
 }

@@ -12,19 +12,19 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// freshVerdict is for how long it is not forgotten what somebody says of a pod that is about to be
-// changed: whoever says it again at once would otherwise keep the change from being made. If
-// containers are restarted, it is forgotten afterwards.
+// freshVerdict is how recent a result in a condition of a pod must be to stay when the pod is about
+// to be changed: a program that sets its result again at once would otherwise block the change. If
+// containers are restarted, the result is reset afterwards.
 const freshVerdict = time.Minute
 
-// asksConditions reports whether the update is at or before a step that asks for pod
-// conditions. Whoever wrote those of a pod did so for the revision that it had.
+// asksConditions reports whether the update is at or before a step that requires pod conditions.
+// The conditions of a pod are results for the revision that it had.
 func (f *facts) asksConditions() bool {
 	return len(f.conditionsAsked()) > 0
 }
 
-// conditionsAsked are the types of the pod conditions that the present step of the update asks for,
-// and those that are to come.
+// conditionsAsked are the types of the pod conditions that the current step of the update and later
+// steps require.
 func (f *facts) conditionsAsked() (kinds []corev1.PodConditionType) {
 	if f.rollout == nil || !f.rollout.at.inSteps {
 		return nil
@@ -39,8 +39,9 @@ func (f *facts) conditionsAsked() (kinds []corev1.PodConditionType) {
 	return kinds
 }
 
-// verdictsUntil are the conditions by which what was said of the pod of a member until a time is
-// forgotten. The update, which waits for the conditions, would take it for said of its revision.
+// verdictsUntil are the conditions that reset the results for the pod of a member up to a time to
+// Unknown. Otherwise the update, which waits for the conditions, would take them for results about
+// its revision.
 func (f *facts) verdictsUntil(m member, until time.Time) (forgotten []corev1.PodCondition) {
 	if f.goal(m) != f.update {
 		return nil
@@ -53,8 +54,8 @@ func (f *facts) verdictsUntil(m member, until time.Time) (forgotten []corev1.Pod
 	return forgotten
 }
 
-// atEnd are the conditions that a pod gets when its containers have been restarted: it is in
-// service again, and what was said of it before is forgotten.
+// atEnd are the conditions that a pod gets after its containers were restarted: it is in service
+// again, and earlier results are reset.
 func (f *facts) atEnd(m member, note inPlaceNote) []corev1.PodCondition {
 	conditions := f.verdictsUntil(m, latest(note.begun(), note.lastStart(m.pod)))
 	if isOutOfService(m.pod) {

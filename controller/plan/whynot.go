@@ -12,18 +12,18 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Due is a wanted member that is to be changed, and is not in the look that was asked about.
+// Due is a desired member that must be changed, but not in this sync.
 type Due struct {
 	Ordinal int
-	// Revision is the one that its pod has, Target the one that it is to have.
+	// Revision is that of its pod, and Target the revision that it should have.
 	Revision, Target string
-	// WhyNot says in one word why it is not its turn, Message in a sentence.
+	// WhyNot is the reason why it is not the turn of the member, and Message says it in a sentence.
 	WhyNot  v1.PlanWhyNot
 	Message string
 }
 
-// NotNext are the members of a world that are to be changed and are not, in the order of the
-// update, and at most so many: who asks for a plan wants to know whom it leaves out.
+// NotNext are the members of a world that must be changed but are not changed by its plan, in the
+// order of the update, up to a limit: the user of a plan wants to know which members it leaves out.
 func NotNext(world World, most int) (due []Due) {
 	if identity.IsSetAside(world.Set) {
 		return nil
@@ -48,14 +48,14 @@ func NotNext(world World, most int) (due []Due) {
 	return due
 }
 
-// isDifferent reports whether a member has a pod that is not as one made of the present template
-// would be, and that is not on its way out.
+// isDifferent reports whether the pod of a member, unless it is ending or restarting, differs from
+// a pod that would be created now.
 func (f *facts) isDifferent(m member) bool {
 	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && !isRestarting(m.pod) &&
 		(revisionOf(m.pod) != f.destination().name || f.misshapen(m))
 }
 
-// goesNext reports whether the member is brought to what it is to have by what is planned.
+// goesNext reports whether the plan changes the pod of the member or removes it.
 func (d *draft) goesNext(m member) bool {
 	for _, chain := range d.chains {
 		if podsOf(chain, m) {
@@ -75,8 +75,8 @@ func podsOf(actions []action.Action, m member) bool {
 	return false
 }
 
-// whyNot says what keeps a member from being changed now: first what the set says of all its
-// members, then of this one, and then what there is no room for at the moment.
+// whyNot says what keeps a member from being changed now: first a reason of the whole set, then one
+// of this member, and finally a lack of budget.
 func (f *facts) whyNot(d *draft, last *barrier, m member) (word v1.PlanWhyNot, message string) {
 	for _, why := range []func(*draft, *barrier, member) (v1.PlanWhyNot, string){f.whyAtRest, f.whyNotReached, f.whyImpossible, f.whyLater} {
 		if word, message = why(d, last, m); word != "" {
@@ -84,14 +84,14 @@ func (f *facts) whyNot(d *draft, last *barrier, m member) (word v1.PlanWhyNot, m
 		}
 	}
 	most := f.maxUnavailable()
-	return v1.PlanWhyNotBudget, fmt.Sprintf("no more than %d may be unavailable, and %d are, or are about to be", most, most-d.purse.open)
+	return v1.PlanWhyNotBudget, fmt.Sprintf("at most %d members may be unavailable, and %d are or are about to be", most, most-d.purse.open)
 }
 
-// whyAtRest says whether no member of the set is changed.
+// whyAtRest says why no member of the set is changed, if that is the case.
 func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string) {
 	switch {
 	case f.frozen():
-		return v1.PlanWhyNotHeld, "the set is on hold, or waits for its revisions"
+		return v1.PlanWhyNotHeld, "the set is suspended, or waits for its revisions"
 	case f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return v1.PlanWhyNotOnDelete, "the update strategy is OnDelete: delete the pod to have it recreated"
 	case f.paused():
@@ -103,11 +103,11 @@ func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string
 	}
 }
 
-// whyNotReached says whether the update leaves the member alone, for good or for now.
+// whyNotReached says why the update leaves the member alone, for good or for now, if it does.
 func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
 	switch _, how := f.target(m); {
 	case !f.isAbovePartition(m):
-		return v1.PlanWhyNotPartition, fmt.Sprintf("the update leaves the first %d ordinals alone (partition)", f.partition())
+		return v1.PlanWhyNotPartition, fmt.Sprintf("the partition excludes the first %d ordinals from the update", f.partition())
 	case how != keep:
 		return "", ""
 	case f.rollout != nil && f.rollout.at.inSteps:
@@ -118,7 +118,8 @@ func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, st
 	}
 }
 
-// whyImpossible says whether the member could not be made again, or not as the set allows.
+// whyImpossible says why the member could not be recreated, or not in a way that the set allows, if
+// that is the case.
 func (f *facts) whyImpossible(d *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
 	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
 	switch {
@@ -133,21 +134,21 @@ func (f *facts) whyImpossible(d *draft, _ *barrier, m member) (v1.PlanWhyNot, st
 	}
 }
 
-// whyLater says for whom or what the member waits.
+// whyLater says what the member waits for.
 func (f *facts) whyLater(d *draft, last *barrier, m member) (v1.PlanWhyNot, string) {
 	switch {
 	case f.isFailing():
-		return v1.PlanWhyNotFailed, "the update has failed, and takes no more members that serve"
+		return v1.PlanWhyNotFailed, "the update has failed, and changes only broken members from now on"
 	case d.out[m.pod.UID]:
 		return v1.PlanWhyNotDraining, d.waitingFor()
 	case f.taken(m) || d.changesPod(m):
-		return v1.PlanWhyNotGate, "its gates are asked"
+		return v1.PlanWhyNotGate, "waiting for its disruption gates"
 	case last.holds(m):
 		return v1.PlanWhyNotOrder, "it is last (" + f.mark(m) + "); waiting for " + f.podName(last.awaited)
 	case !d.updates:
 		return v1.PlanWhyNotPredecessor, d.waitingFor()
 	case f.mindsBudgets(m.pod) && d.unseenByBudgets(f) != "":
-		return v1.PlanWhyNotBudget, "budgets have yet to know that pod " + d.unseenByBudgets(f) + " is taken from service"
+		return v1.PlanWhyNotBudget, "waiting for the PodDisruptionBudget to observe that pod " + d.unseenByBudgets(f) + " is not ready"
 	default:
 		return "", ""
 	}

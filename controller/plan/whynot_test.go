@@ -18,18 +18,18 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		"of a set that is as it is to be there are none": {script: "set replicas=3; settle"},
 		"an update takes as many as may be unavailable": {
 			script: "set replicas=4 policy=Parallel maxUnavailable=2; settle; set image=nginx:2",
-			want: []string{"1 Budget: no more than 2 may be unavailable, and 2 are, or are about to be",
-				"0 Budget: no more than 2 may be unavailable, and 2 are, or are about to be"},
+			want: []string{"1 Budget: at most 2 members may be unavailable, and 2 are or are about to be",
+				"0 Budget: at most 2 members may be unavailable, and 2 are or are about to be"},
 		},
 		"those below the partition are left alone": {
 			script: "set replicas=2 partition=1; settle; set image=nginx:2",
-			want:   []string{"0 Partition: the update leaves the first 1 ordinals alone (partition)"},
+			want:   []string{"0 Partition: the partition excludes the first 1 ordinals from the update"},
 		},
 		"an update is paused": {
 			script: "set replicas=1 paused=true; settle; set image=nginx:2", want: []string{"0 Paused: the update is paused"}},
 		"a set is on hold": {
 			script: "set replicas=2; settle; set image=nginx:2; look; hold",
-			want:   []string{"0 Held: the set is on hold, or waits for its revisions"},
+			want:   []string{"0 Held: the set is suspended, or waits for its revisions"},
 		},
 		"a strategy leaves it to people": {
 			script: "set replicas=1 strategy=OnDelete; settle; set image=nginx:2",
@@ -42,8 +42,8 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		},
 		"an ordered set waits for a member that is not ready": {
 			script: "set replicas=2; settle; unready web-0; set image=nginx:2",
-			want: []string{"1 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z",
-				"0 Predecessor: web-0: running, and not ready since 2026-01-01T00:00:00Z"},
+			want: []string{"1 Predecessor: web-0: running but not ready since 2026-01-01T00:00:00Z",
+				"0 Predecessor: web-0: running but not ready since 2026-01-01T00:00:00Z"},
 		},
 		"the leader is last": {
 			script: "set replicas=2 policy=Parallel maxUnavailable=2 last=role=leader; settle; lead web-1; set image=nginx:2",
@@ -51,10 +51,10 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		},
 		"budgets do not know yet of a member that restarts": {
 			script: "set replicas=2 policy=Parallel maxUnavailable=2 inPlace=IfPossible; settle; set image=nginx:2; set method=Evict; look",
-			want:   []string{"0 Budget: budgets have yet to know that pod web-1 is taken from service"},
+			want:   []string{"0 Budget: waiting for the PodDisruptionBudget to observe that pod web-1 is not ready"},
 		},
 		"a gate has yet to agree": {
-			script: "set replicas=1 gates=handed-over; settle; set image=nginx:2; look; look", want: []string{"0 Gate: its gates are asked"},
+			script: "set replicas=1 gates=handed-over; settle; set image=nginx:2; look; look", want: []string{"0 Gate: waiting for its disruption gates"},
 		},
 		"an update in place is impossible": {
 			script: "set replicas=1 inPlace=Only; settle; set service=other claims=www volumeClaimUpdate=NewClaims",

@@ -1,9 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package action is what a plan may have done in the host cluster: the actions, the exact objects that they are about,
-// and the chains in which they are carried out. The planner decides on them, the executor carries them out, and
-// forecasts and previews show them.
+// Package action defines the actions of a plan: what the controller may do in the host cluster, the
+// exact objects that the actions are about, and the chains in which they are carried out. The
+// planner decides on actions, the executor carries them out, and forecasts and previews show them.
 package action
 
 import (
@@ -22,11 +22,11 @@ import (
 )
 
 // Action is one thing to do in the host cluster. The set of actions is closed, and every
-// switch over them lists all; the linter sees to it.
+// switch over them lists all of them, which the linter checks.
 //
 //sumtype:decl
 type Action interface {
-	// String says in one line what the action does.
+	// String describes the action in one line.
 	String() string
 	action()
 }
@@ -40,19 +40,20 @@ type Target struct {
 	ResourceVersion string
 }
 
-// Exact is an object as it was seen.
+// Exact is the target for an object in the version that was read.
 func Exact(object metav1.Object) Target {
 	return Target{Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}
 }
 
-// Chain is a list of actions each of which rests on the one before: it is carried out
-// when that has succeeded, and not at all if that was refused.
+// Chain is a list of actions. Each depends on the one before: it is carried out after that one has
+// succeeded, and not at all if the cluster refused that one.
 type Chain []Action
 
-// Step is a list of actions that may be begun at the same moment.
+// Step is a list of actions that may start at the same time.
 type Step []Action
 
-// AsksBudgets reports whether the host is asked whether it would evict a pod before an action.
+// AsksBudgets reports whether the executor asks the cluster, before an action, whether it would
+// evict the pod.
 func AsksBudgets(action Action) bool {
 	switch a := action.(type) {
 	case UpdateInPlace:
@@ -75,11 +76,11 @@ type CreateMember struct {
 	Ordinal int
 	Claims  []*corev1.PersistentVolumeClaim
 	Pod     *corev1.Pod
-	// Override names the override with which the pod is made, empty if there is none.
+	// Override names the override with which the pod is created, empty if there is none.
 	Override string
 }
 
-// CreateClaims creates claims that a pod that exists already waits for.
+// CreateClaims creates the claims for which an existing pod waits.
 type CreateClaims struct {
 	Ordinal int
 	Claims  []*corev1.PersistentVolumeClaim
@@ -90,27 +91,27 @@ type SetClaimOwners struct {
 	Ordinal int
 	Claim   Target
 	Owners  []metav1.OwnerReference
-	// Exposed names an owner with which the claim would be deleted although the policy keeps it, empty if
-	// there is none.
+	// Exposed names an owner with which the claim would be deleted although the policy keeps the
+	// claim. It is empty if there is none.
 	Exposed string
 }
 
-// UpdateClaim makes a claim larger, or gives it attributes, labels or annotations of its
-// template. What is empty stays as it is.
+// UpdateClaim grows a claim, or sets the attributes class, the labels or the annotations of its
+// template. Empty fields change nothing.
 type UpdateClaim struct {
 	Ordinal int
 	Claim   Target
-	// From is the size that the claim requests, Size the one that it is to request, nil if
-	// that stays.
+	// From is the size that the claim requests now. Size is the size to request instead, nil if the
+	// size does not change.
 	From resource.Quantity
 	Size *resource.Quantity
-	// AttributesClass is the volumeAttributesClassName that it is to have.
+	// AttributesClass is the volumeAttributesClassName to set.
 	AttributesClass string
-	// Labels and Annotations are added to those that it has.
+	// Labels and Annotations are added to those of the claim.
 	Labels, Annotations map[string]string
 }
 
-// RepairPod restores the labels that make a pod the member that its name says.
+// RepairPod restores the labels that identify a pod as the member that its name says.
 type RepairPod struct {
 	Ordinal int
 	Pod     Target
@@ -122,13 +123,13 @@ type DeletePod struct {
 	Ordinal int
 	Pod     Target
 	Reason  DeleteReason
-	// Evict asks for an eviction, which budgets for disruptions may refuse.
+	// Evict requests an eviction, which a PodDisruptionBudget may refuse.
 	Evict bool
-	// Override names the one that the pod is removed for, empty if it is removed for something
-	// else, or because its member is to have none any more.
+	// Override names the override for which the pod is removed. It is empty if the pod is
+	// removed for another reason, or because its member no longer has an override.
 	Override string
-	// Turn says why the order of the update has the member now, empty if it is for its
-	// ordinal.
+	// Turn says why it is the member's turn in the order of the update. It is empty if the ordinal
+	// is the only reason.
 	Turn string
 }
 
@@ -141,12 +142,12 @@ const (
 	DeleteForUpdate    DeleteReason = "update"
 	DeleteForRollback  DeleteReason = "rollback"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
-	DeleteUnready      DeleteReason = "unready"  // it keeps an update from going on
-	DeleteMisshapen    DeleteReason = "claims"   // it was made with other claim templates
-	DeleteForOverride  DeleteReason = "override" // it was made with another override, or with none
-	DeleteAsked        DeleteReason = "replace"  // somebody has asked for it
-	DeleteUnrestarted  DeleteReason = "restart"  // its containers should have been restarted in place, and are not
-	DeleteUnresized    DeleteReason = "resize"   // its containers should have been resized in place, and are not
+	DeleteUnready      DeleteReason = "unready"  // it blocks an update
+	DeleteMisshapen    DeleteReason = "claims"   // it was created with other claim templates
+	DeleteForOverride  DeleteReason = "override" // it was created with another override, or with none
+	DeleteAsked        DeleteReason = "replace"  // a user requested the replacement
+	DeleteUnrestarted  DeleteReason = "restart"  // its containers should have been restarted in place, but are not
+	DeleteUnresized    DeleteReason = "resize"   // its containers should have been resized in place, but are not
 )
 
 // AdoptPod makes the set the controller of a pod that has none.
@@ -270,7 +271,7 @@ func join(parts []string, more ...string) string {
 	return strings.Join(append(parts, more...), ", ")
 }
 
-// ifBudgetsAllow is what the text of an action says of budgets.
+// ifBudgetsAllow is the part of an action's text about disruption budgets.
 func ifBudgetsAllow(asks bool) string {
 	if asks {
 		return " as budgets allow"
@@ -278,7 +279,7 @@ func ifBudgetsAllow(asks bool) string {
 	return ""
 }
 
-// Apply makes a claim what the action tells it to be.
+// Apply changes a claim as the action says.
 func (a UpdateClaim) Apply(claim *corev1.PersistentVolumeClaim) {
 	if a.Size != nil {
 		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: *a.Size}
@@ -289,7 +290,7 @@ func (a UpdateClaim) Apply(claim *corev1.PersistentVolumeClaim) {
 	claim.Labels, claim.Annotations = Merged(claim.Labels, a.Labels), Merged(claim.Annotations, a.Annotations)
 }
 
-// Merged are values with others on top.
+// Merged is a copy of values with more on top.
 func Merged(values, more map[string]string) map[string]string {
 	all := make(map[string]string, len(values)+len(more))
 	maps.Copy(all, values)

@@ -14,14 +14,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// CreateAnchor creates what owns those objects of the set that are deleted with it.
+// CreateAnchor creates the anchor: the owner of the set's objects that are deleted with the set.
 type CreateAnchor struct{ Anchor *appsv1.ControllerRevision }
 
-// OwnAnchor makes the set an owner of its anchor, beside others that it has.
+// OwnAnchor adds the set to the owners of its anchor.
 type OwnAnchor struct{ Anchor Target }
 
-// SetObjectOwners replaces the owners of an object, which is otherwise left as it is. Its digest tells
-// of that: if its member is wanted again, the object is applied where its template says otherwise.
+// SetObjectOwners replaces the owners of an object and changes nothing else. The digest records
+// that: if the member of the object becomes desired again, the controller applies the object where
+// it differs from its template.
 type SetObjectOwners struct {
 	Ordinal  int
 	Template string
@@ -33,18 +34,18 @@ type SetObjectOwners struct {
 
 func (a CreateAnchor) String() string { return "create anchor " + a.Anchor.Name }
 
-func (a OwnAnchor) String() string { return "own anchor " + a.Anchor.Name }
+func (a OwnAnchor) String() string { return "take ownership of anchor " + a.Anchor.Name }
 
 func (a SetObjectOwners) String() string {
 	return fmt.Sprintf("set owners of %s %s", a.Kind.Kind, a.At.Name)
 }
 
-// Compare orders them by the objects that they are about.
+// Compare orders such actions by their objects.
 func (a SetObjectOwners) Compare(b SetObjectOwners) int {
 	return cmp.Or(cmp.Compare(a.Kind.Group, b.Kind.Group), cmp.Compare(a.Kind.Kind, b.Kind.Kind), cmp.Compare(a.At.Name, b.At.Name))
 }
 
-// Apply gives an object the owners, and notes the digest.
+// Apply sets the owners of an object, and records the digest.
 func (a SetObjectOwners) Apply(object metav1.Object) {
 	object.SetOwnerReferences(a.Owners)
 	object.SetAnnotations(Merged(object.GetAnnotations(), map[string]string{v1.ObjectInputsAnnotation: a.Digest}))

@@ -15,38 +15,39 @@ import (
 	"statefulset.dev/identity"
 )
 
-// UpdateInPlace brings a pod to another revision without replacing it, in one write.
+// UpdateInPlace brings a pod to another revision without replacing the pod, in one write.
 type UpdateInPlace struct {
 	Ordinal  int
 	Pod      Target
 	Revision string
-	// Images are those that containers are to have, Sidecars those of init containers, by
-	// the name of the container. Each of these is restarted.
+	// Images are the new images of containers, and Sidecars those of init containers, by the
+	// name of the container. Each of these containers is restarted.
 	Images, Sidecars map[string]string
-	// Resized are the containers that are noted to be given other resources, which is another
-	// write, by ResizePod.
+	// Resized are the containers whose resources change. This action only records them; the
+	// resources are another write, by ResizePod.
 	Resized []string
-	// Labels and Annotations are the values that keys are to have, nil for one that is to
-	// go. The revision, and what the controller notes of the update, are among them.
+	// Labels and Annotations are the values to set by key, nil for a key to remove. They include
+	// the revision and the controller's record of the update.
 	Labels, Annotations map[string]*string
-	// AsBudgetsAllow has the host asked before whether it would evict the pod.
+	// AsBudgetsAllow is true if the executor first asks the cluster whether it would evict the
+	// pod.
 	AsBudgetsAllow bool
 	// Turn is that of DeletePod.
 	Turn string
-	// Otherwise is carried out if the host understands the update and finds it invalid; nil
-	// if nothing is.
+	// Otherwise is carried out instead if the cluster rejects the update as invalid, nil if
+	// nothing is.
 	Otherwise *DeletePod
 }
 
 // restarts reports whether containers are restarted.
 func (a UpdateInPlace) restarts() bool { return len(a.Images)+len(a.Sidecars) > 0 }
 
-// ResizePod gives containers of a pod that is updated in place other cpu and memory.
+// ResizePod changes the cpu and memory of containers of a pod that is updated in place.
 type ResizePod struct {
 	Ordinal int
 	Pod     Target
-	// Containers and Sidecars are what containers and init containers are to have, by the name
-	// of the container. What is not named stays.
+	// Containers and Sidecars are the new resources of containers and init containers, by the
+	// name of the container. Resources that are not named stay.
 	Containers, Sidecars map[string]corev1.ResourceRequirements
 	// AsBudgetsAllow is that of UpdateInPlace.
 	AsBudgetsAllow bool
@@ -54,11 +55,11 @@ type ResizePod struct {
 	Otherwise *DeletePod
 }
 
-// EndInPlace removes from a pod what was noted of its update in place.
+// EndInPlace removes the record of an update in place from a pod.
 type EndInPlace struct {
 	Ordinal int
 	Pod     Target
-	// Revision is the one that the pod has.
+	// Revision is that of the pod.
 	Revision string
 }
 
@@ -67,7 +68,7 @@ func (a UpdateInPlace) String() string {
 		ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
-// resized says which containers get other resources.
+// resized names the containers whose resources change.
 func (a UpdateInPlace) resized() (parts []string) {
 	if len(a.Resized) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func (a UpdateInPlace) resized() (parts []string) {
 	return []string{"resources of " + words.Few(a.Resized)}
 }
 
-// restarted says which containers get another image.
+// restarted names the containers whose image changes.
 func (a UpdateInPlace) restarted() (parts []string) {
 	names := slices.Sorted(maps.Keys(a.Images))
 	names = append(names, slices.Sorted(maps.Keys(a.Sidecars))...)
@@ -89,7 +90,7 @@ func (a UpdateInPlace) restarted() (parts []string) {
 	}
 }
 
-// relabelled says whether more than the revision is changed of the metadata.
+// relabelled names what changes in the metadata in addition to the revision.
 func (a UpdateInPlace) relabelled() (parts []string) {
 	if len(a.Labels) > 1 {
 		parts = append(parts, "labels")
@@ -111,22 +112,21 @@ func (a ResizePod) String() string {
 	return fmt.Sprintf("resize pod %s in place (%s)%s", a.Pod.Name, words.Few(a.containers()), ifBudgetsAllow(a.AsBudgetsAllow))
 }
 
-// containers are those that are resized, by name.
+// containers are the names of the containers that are resized, sorted.
 func (a ResizePod) containers() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a.Containers)), maps.Keys(a.Sidecars))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (a EndInPlace) String() string { return "end the update in place of pod " + a.Pod.Name }
+func (a EndInPlace) String() string { return "finish the in-place update of pod " + a.Pod.Name }
 
 func (UpdateInPlace) action() {}
 func (ResizePod) action()     {}
 func (EndInPlace) action()    {}
 
-// Apply makes a pod what the action tells it to be. Whoever plays the node restarts the
-// containers. Of a pod that is kept without its containers, those that are to be resized are
-// made up.
+// Apply changes a pod as the action says. The code that simulates the node restarts the containers.
+// If a pod is kept in memory without its containers, Apply adds those that are to be resized.
 func (a UpdateInPlace) Apply(pod *corev1.Pod) {
 	pod.Labels, pod.Annotations = patched(pod.Labels, a.Labels), patched(pod.Annotations, a.Annotations)
 	pod.Spec.Containers = withImages(pod.Spec.Containers, a.Images)
@@ -142,15 +142,15 @@ func (a UpdateInPlace) Apply(pod *corev1.Pod) {
 	}
 }
 
-// Apply gives the containers of a pod other resources. Whoever plays the node sees to it that
-// they have them.
+// Apply changes the resources of containers in the spec of a pod. The code that simulates the node
+// changes them in the status.
 func (a ResizePod) Apply(pod *corev1.Pod) {
 	pod.Spec.Containers = withResources(pod.Spec.Containers, a.Containers)
 	pod.Spec.InitContainers = withResources(pod.Spec.InitContainers, a.Sidecars)
 	pod.Generation++
 }
 
-// Apply takes the note of the update off a pod.
+// Apply removes the record of the update from a pod.
 func (a EndInPlace) Apply(pod *corev1.Pod) {
 	pod.Annotations = patched(pod.Annotations, map[string]*string{v1.InPlaceAnnotation: nil})
 }

@@ -14,27 +14,28 @@ import (
 	"statefulset.dev/identity"
 )
 
-// CreateObject creates an object beside the pods. One that has its name is left as it is.
+// CreateObject creates a supporting object. An existing object of that name stays unchanged.
 type CreateObject struct {
-	// Ordinal is that of the member whose object it is, below 0 if it is the set's.
+	// Ordinal is that of the member to which the object belongs, below 0 if it belongs to the
+	// set.
 	Ordinal int
-	// Template names the template that it is made from.
+	// Template names the template from which the object is created.
 	Template string
 	Object   *unstructured.Unstructured
-	// Generate are the keys for which random texts are drawn when it is created, and not before: they
-	// are in no plan.
+	// Generate are the keys for which random values are generated, only when the object is
+	// created: no plan contains the values.
 	Generate []v1.GeneratedKey
 }
 
-// ApplyObject changes an object that exists into what its template describes. What others have set
-// and the template does not mention stays.
+// ApplyObject changes an existing object to match its template. Fields of other owners that the
+// template does not mention stay.
 type ApplyObject struct {
 	Ordinal  int
 	Template string
 	At       Target
 	Object   *unstructured.Unstructured
-	// Why says what is wrong with the object. Corrects is true if that is only that somebody has
-	// changed it.
+	// Why says what is wrong with the object. Corrects is true if the only reason is that another
+	// client has changed the object.
 	Why      string
 	Corrects bool
 }
@@ -43,7 +44,7 @@ func (a CreateObject) String() string {
 	if len(a.Generate) == 0 {
 		return "create " + ObjectText(a.Object)
 	}
-	return fmt.Sprintf("create %s, drawing %s", ObjectText(a.Object), KeysText(a.Generate))
+	return fmt.Sprintf("create %s, generating %s", ObjectText(a.Object), KeysText(a.Generate))
 }
 
 func (a ApplyObject) String() string { return "change " + ObjectText(a.Object) }
@@ -62,7 +63,7 @@ func ObjectKey(object *unstructured.Unstructured) identity.ObjectKey {
 	return identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
 }
 
-// KeysText names keys of which texts are drawn.
+// KeysText names keys for which values are generated.
 func KeysText(keys []v1.GeneratedKey) string {
 	names := KeyNames(keys)
 	return words.Plural("key", len(names)) + " " + strings.Join(names, ", ")

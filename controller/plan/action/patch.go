@@ -16,17 +16,18 @@ import (
 type PatchPod struct {
 	Ordinal int
 	Pod     Target
-	// Labels and Annotations are what becomes of those of their names, nil of one that is to
-	// go. All others stay.
+	// Labels and Annotations are the values to set by key, nil for a key to remove. All other
+	// keys stay.
 	Labels, Annotations map[string]*string
-	// What says in a few words what that does, as in "withdraw the request". Event is the
-	// reason of the event that tells of it, empty if none does.
+	// What says in a few words what the patch does, as in "withdraw the request". Event is the
+	// reason of the event that reports it, empty if no event does.
 	What, Event string
-	// Minor is true if nothing rests on it: that the host refuses it is only told.
+	// Minor is true if nothing depends on the patch: if the cluster refuses it, that is only
+	// reported.
 	Minor bool
 }
 
-// SetPodConditions sets conditions in the status of a pod. Those of other types stay.
+// SetPodConditions sets conditions in the status of a pod. Conditions of other types stay.
 type SetPodConditions struct {
 	Ordinal    int
 	Pod        Target
@@ -35,7 +36,7 @@ type SetPodConditions struct {
 	AsBudgetsAllow bool
 }
 
-func (a PatchPod) String() string { return a.What + " of pod " + a.Pod.Name }
+func (a PatchPod) String() string { return a.What + " for pod " + a.Pod.Name }
 
 func (a SetPodConditions) String() string {
 	var parts []string
@@ -48,12 +49,12 @@ func (a SetPodConditions) String() string {
 func (PatchPod) action()         {}
 func (SetPodConditions) action() {}
 
-// Apply makes a pod what the action tells it to be.
+// Apply changes a pod as the action says.
 func (a PatchPod) Apply(pod *corev1.Pod) {
 	pod.Labels, pod.Annotations = patched(pod.Labels, a.Labels), patched(pod.Annotations, a.Annotations)
 }
 
-// patched are values with others on top, without those that are to go.
+// patched are the values with the changes applied. A nil change removes its key.
 func patched(values map[string]string, changes map[string]*string) map[string]string {
 	if len(changes) == 0 {
 		return values

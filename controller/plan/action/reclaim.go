@@ -14,32 +14,32 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// ClaimMark says what is noted on a claim.
+// ClaimMark says what a mark on a claim records.
 type ClaimMark string
 
-// What is noted on claims.
+// The marks on claims.
 const (
 	ClaimOwned   ClaimMark = "owned"   // a pod of the set mounts it
-	ClaimRetired ClaimMark = "retired" // its member was removed: the delay begins
-	ClaimKept    ClaimMark = "kept"    // its member is back, or claims are not deleted any more
-	ClaimGiven   ClaimMark = "given"   // its member has been given Secrets with random texts
+	ClaimRetired ClaimMark = "retired" // its member was removed: the delay starts
+	ClaimKept    ClaimMark = "kept"    // its member is back, or claims are no longer deleted
+	ClaimGiven   ClaimMark = "given"   // its member uses generated Secrets
 )
 
-// MarkClaim notes on a claim what its deletion, or the drawing of Secrets, rests on.
+// MarkClaim records on a claim what its deletion, or the generation of Secrets, depends on.
 type MarkClaim struct {
 	Ordinal int
 	Claim   Target
 	As      ClaimMark
-	// Annotations are set; one that is nil is removed.
+	// Annotations are the values to set by key, nil for a key to remove.
 	Annotations map[string]*string
 }
 
-// DeleteClaim deletes the claim of a member that was removed long enough ago, and its data.
+// DeleteClaim deletes the claim of a member that was removed long enough ago, and so its data.
 type DeleteClaim struct {
 	Ordinal int
 	Claim   Target
-	// Retired is when the member was found to be removed, and Due since when the claim may be
-	// deleted for that.
+	// Retired is when the controller found the member removed, and Due the time from which the
+	// claim may be deleted.
 	Retired, Due time.Time
 }
 
@@ -58,7 +58,7 @@ func (a DeleteClaim) String() string {
 func (MarkClaim) action()   {}
 func (DeleteClaim) action() {}
 
-// Apply makes a claim what the action tells it to be.
+// Apply changes a claim as the action says.
 func (a MarkClaim) Apply(claim *corev1.PersistentVolumeClaim) {
 	claim.Annotations = patched(claim.Annotations, a.Annotations)
 }

@@ -14,37 +14,37 @@ import (
 	"statefulset.dev/identity"
 )
 
-// ObjectMark says what is noted on an object.
+// ObjectMark says what a mark on an object records.
 type ObjectMark string
 
-// What is noted on objects.
+// The marks on objects.
 const (
-	ObjectRetired ObjectMark = "retired" // its member, or its template, was removed: the delay begins
-	ObjectKept    ObjectMark = "kept"    // that is back, or such objects are not deleted any more
+	ObjectRetired ObjectMark = "retired" // its member, or its template, was removed: the delay starts
+	ObjectKept    ObjectMark = "kept"    // that is back, or such objects are no longer deleted
 )
 
-// MarkObject notes on an object since when it is not needed, or takes that off.
+// MarkObject records on an object since when it is not needed, or removes that record.
 type MarkObject struct {
 	Ordinal  int
 	Template string
 	Kind     schema.GroupVersionKind
 	At       Target
 	As       ObjectMark
-	// Retired is when the object was found not to be needed, zero if that is taken off.
+	// Retired is when the controller found the object not needed, zero to remove the record.
 	Retired time.Time
 }
 
-// DeleteObject deletes an object of which the member, or the template, was removed long enough ago.
+// DeleteObject deletes an object whose member, or whose template, was removed long enough ago.
 type DeleteObject struct {
 	Ordinal  int
 	Template string
-	// Unused is the revision whose pods do not use the object, because its template was removed; empty
-	// if its member was.
+	// Unused is the revision whose pods do not use the object, because its template was removed.
+	// It is empty if its member was removed.
 	Unused string
 	Kind   schema.GroupVersionKind
 	At     Target
-	// Retired is when the object was found not to be needed, and Due since when it may be deleted
-	// for that.
+	// Retired is when the controller found the object not needed, and Due the time from which
+	// it may be deleted.
 	Retired, Due time.Time
 }
 
@@ -59,8 +59,8 @@ func (a DeleteObject) String() string {
 	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, words.Clock(a.Retired))
 }
 
-// MayBeUsedBy reports whether a pod may use the object: one of its member, or any if the object is the
-// set's.
+// MayBeUsedBy reports whether a pod may use the object. The caller passes the pod of the object's
+// member, or any pod if the object belongs to the set.
 func (a DeleteObject) MayBeUsedBy(pod metav1.Object) bool {
 	return a.Unused == "" || pod.GetLabels()[identity.RevisionLabel] != a.Unused
 }
@@ -68,7 +68,7 @@ func (a DeleteObject) MayBeUsedBy(pod metav1.Object) bool {
 func (MarkObject) action()   {}
 func (DeleteObject) action() {}
 
-// Note is what the annotation of the object becomes, nil if it is removed.
+// Note is the value of the annotation on the object, nil to remove it.
 func (a MarkObject) Note() *string {
 	if a.Retired.IsZero() {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// grow gives bound claims the size and the attributes that they ask for, but for those of
-// which the host has said that they cannot have them.
+// grow gives bound claims the size and the attributes that they request, except for claims that the
+// host cluster has reported as infeasible.
 func (h *host) grow() []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Claims)) {
@@ -38,7 +38,8 @@ func (h *host) grow() []string {
 	return happened
 }
 
-// cannotGrow reports whether the host has said of a claim that it cannot be as it is to be.
+// cannotGrow reports whether the host cluster has reported the requested size or attributes of a
+// claim as infeasible.
 func cannotGrow(claim *corev1.PersistentVolumeClaim) bool {
 	modify := claim.Status.ModifyVolumeStatus
 	return plan.IsInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) ||

@@ -15,8 +15,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// decide does what an update waits for that goes by steps: what checkers write is True, and
-// somebody promotes the step.
+// decide does what an update by steps waits for: conditions that other programs set become True,
+// and a user promotes the step.
 func (h *host) decide(p plan.Plan) []string {
 	switch waits := p.Status.Condition(v1.StatefulSetReady).Reason; {
 	case p.Status.Rollout == nil:
@@ -32,7 +32,7 @@ func (h *host) decide(p plan.Plan) []string {
 	}
 }
 
-// check makes conditions True of the pods at a revision.
+// check sets conditions to True on the pods at a revision.
 func (h *host) check(revision string, conditions []string) (happened []string) {
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
 		if h.Pods[name].Labels[identity.RevisionLabel] != revision {

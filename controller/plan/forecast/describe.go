@@ -22,8 +22,8 @@ type list struct {
 	claims  int
 }
 
-// add lists a round, and reports false if not all of it finds room. A round in which
-// nothing is done and nothing new is said is left out, but for the first one.
+// add lists a round, and reports false if the limits leave no room for a part of it. A round
+// without actions and new warnings is left out, except for the first one.
 func (l *list) add(p plan.Plan) bool {
 	if len(l.plan.Rounds) == MostRounds {
 		return false
@@ -67,7 +67,7 @@ func (l *list) addSteps(round *v1.PlanRound, steps []action.Step) bool {
 	return true
 }
 
-// notNext lists, in the last round, the members that are left out in a world.
+// notNext lists, in the last round, the members of a world that are due but not changed yet.
 func (l *list) notNext(world plan.World) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
 	last.Members = nil
@@ -77,14 +77,14 @@ func (l *list) notNext(world plan.World) {
 	}
 }
 
-// then notes what the host answers the last round with.
+// then records the expected events in the last round.
 func (l *list) then(happened []string) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
 	last.ExpectedEvents = append(last.ExpectedEvents, happened...)
 }
 
-// seconds is the delay until the next look, rounded up, nil if there is none. A longer one than the
-// field holds is as long as it holds.
+// seconds is the delay until the next sync, rounded up, nil if there is none. It is at most the
+// largest value of the field.
 func seconds(p plan.Plan) *int32 {
 	if p.RequeueAfter <= 0 {
 		return nil
@@ -98,89 +98,91 @@ func describe(act action.Action) v1.PlanAction { //nolint:gocyclo // a case for 
 	switch a := act.(type) {
 	case action.CreateMember:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Claims = v1.PlanCreateMember, ordinal(a.Ordinal), a.Pod.Name, names(a.Claims)
-		shown.Revision, shown.Message = a.Pod.Labels[identity.RevisionLabel], "the member has no pod"
+		shown.Revision, shown.Message = a.Pod.Labels[identity.RevisionLabel], "the pod is missing"
 	case action.CreateClaims:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanCreateClaims, ordinal(a.Ordinal), names(a.Claims)
 		shown.Message = "the member's pod cannot start without them"
 	case action.SetClaimOwners:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanSetClaimOwners, ordinal(a.Ordinal), []string{a.Claim.Name}
-		shown.Message = "the retention policy asks for it"
+		shown.Message = "the retention policy requires it"
 	case action.UpdateClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanUpdateClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
-		shown.Message = "its template describes it so"
+		shown.Message = "the claim differs from its template"
 	case action.MarkClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanMarkClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
-		shown.Message = "whether it is deleted, and when, rests on that"
+		shown.Message = "the annotation decides whether and when it is deleted"
 		if a.As == action.ClaimGiven {
-			shown.Message = "its data may be written with these Secrets from now on, so they are never drawn again"
+			shown.Message = "its data may depend on these Secrets from now on, so they are never generated again"
 		}
 	case action.DeleteClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanDeleteClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "its member was removed long enough ago"
 	case action.CreateObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanCreateObject, memberOrdinal(a.Ordinal),
-			"template "+a.Template+" describes it, and it does not exist"
+			"the object of template "+a.Template+" does not exist"
 		if len(a.Generate) > 0 {
-			shown.Message += "; its random texts are drawn then"
+			shown.Message += "; its random values are generated when it is created"
 		}
 	case action.ApplyObject:
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanApplyObject, memberOrdinal(a.Ordinal), a.Why
 	case action.MarkObject:
-		shown.Type, shown.Ordinal, shown.Message = v1.PlanMarkObject, memberOrdinal(a.Ordinal), "whether it is deleted, and when, rests on that"
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanMarkObject, memberOrdinal(a.Ordinal),
+			"the annotation decides whether and when it is deleted"
 	case action.CreateAnchor:
-		shown.Type, shown.Revision, shown.Message = v1.PlanCreateAnchor, a.Anchor.Name, "objects that are deleted with the set belong to it"
+		shown.Type, shown.Revision, shown.Message = v1.PlanCreateAnchor, a.Anchor.Name, "it owns the objects that are deleted with the set"
 	case action.OwnAnchor:
-		shown.Type, shown.Revision, shown.Message = v1.PlanOwnAnchor, a.Anchor.Name, "the set has been taken from its owners"
+		shown.Type, shown.Revision, shown.Message = v1.PlanOwnAnchor, a.Anchor.Name, "the set is missing in its owner references"
 	case action.SetObjectOwners:
-		shown.Type, shown.Ordinal, shown.Message = v1.PlanSetObjectOwners, ordinal(a.Ordinal), "whether it is deleted with the set rests on that"
+		shown.Type, shown.Ordinal, shown.Message = v1.PlanSetObjectOwners, ordinal(a.Ordinal),
+			"the owners decide whether it is deleted with the set"
 	case action.DeleteObject:
 		why := "its member was removed long enough ago"
 		if a.Unused != "" {
 			why = "its template was removed, and nothing has needed it for long enough"
 		}
 		shown.Type, shown.Ordinal, shown.Message = v1.PlanDeleteObject, memberOrdinal(a.Ordinal),
-			why+": it is due since "+a.Due.UTC().Format(time.RFC3339)
+			why+": it has been due since "+a.Due.UTC().Format(time.RFC3339)
 	case action.RepairPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanRepairPod, ordinal(a.Ordinal), a.Pod.Name,
-			"labels of its identity are missing"
+			"labels that identify its member are missing"
 	case action.PatchPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanPatchPod, ordinal(a.Ordinal), a.Pod.Name,
-			"its labels and annotations say what is done with it"
+			"labels and annotations record what happens to the pod"
 		if a.Minor {
-			shown.Message = "it names REPLICAS, and is told without a restart: " + a.What
+			shown.Message = "the pod uses REPLICAS, which changes without a restart: " + a.What
 		}
 	case action.SetPodConditions:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanSetPodConditions, ordinal(a.Ordinal), a.Pod.Name,
-			"others read there what is done with it"
+			"conditions show other programs what happens to the pod"
 	case action.DeletePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanDeletePod, ordinal(a.Ordinal), a.Pod.Name, inTurn(reasonToDelete(a), a.Turn)
 	case action.UpdateInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanUpdateInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision,
-			inTurn("it does not run the present revision", a.Turn)
+			inTurn("the pod is outdated", a.Turn)
 	case action.ResizePod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanResizePod, ordinal(a.Ordinal), a.Pod.Name,
-			"the revision that it has got gives its containers other resources"
+			"its revision gives its containers other resources"
 	case action.EndInPlace:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Revision, shown.Message = v1.PlanEndInPlace, ordinal(a.Ordinal), a.Pod.Name, a.Revision,
-			"its containers have all that the revision gives them"
+			"its containers match its revision"
 	case action.AdoptPod:
 		shown.Type, shown.Ordinal, shown.Pod, shown.Message = v1.PlanAdoptPod, ordinal(a.Ordinal), a.Pod.Name,
-			"nobody controls it, and it is a member by name and labels"
+			"it has no controller, and its name and labels are those of a member"
 	case action.ReleasePod:
 		shown.Type, shown.Pod, shown.Message = v1.PlanReleasePod, a.Pod.Name, "its name or labels are no longer those of a member"
 	case action.CreateRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanCreateRevision, a.Revision.Name, "the template is new"
 	case action.RaiseRevision:
-		shown.Type, shown.Revision, shown.Message = v1.PlanRaiseRevision, a.Revision.Name, "the template is that of an earlier revision again"
+		shown.Type, shown.Revision, shown.Message = v1.PlanRaiseRevision, a.Revision.Name, "the template matches an earlier revision again"
 	case action.AdoptRevision:
-		shown.Type, shown.Revision, shown.Message = v1.PlanAdoptRevision, a.Revision.Name, "nobody controls it, and it matches the set"
+		shown.Type, shown.Revision, shown.Message = v1.PlanAdoptRevision, a.Revision.Name, "it has no controller, and it matches the set"
 	case action.DeleteRevision:
 		shown.Type, shown.Revision, shown.Message = v1.PlanDeleteRevision, a.Revision.Name, "no member runs it, and the history is full"
 	}
 	return shown
 }
 
-// inTurn is a reason, and why it is the member's turn, if that is not for its ordinal.
+// inTurn is a reason, with the reason for the member's turn if that is not only its ordinal.
 func inTurn(reason, turn string) string {
 	if turn != "" {
 		reason += "; " + turn
@@ -191,32 +193,32 @@ func inTurn(reason, turn string) string {
 func reasonToDelete(a action.DeletePod) string {
 	switch a.Reason {
 	case action.DeleteForScaleDown:
-		return "the set does not want the member any more"
+		return "the member is surplus"
 	case action.DeleteForUpdate:
-		return "it does not run the present revision"
+		return "the pod is outdated"
 	case action.DeleteForRollback:
-		return "the update that it was brought to is rolled back"
+		return "its update is being rolled back"
 	case action.DeleteMisshapen:
-		return "it does not mount the claims of the present templates"
+		return "it does not mount the claims of the current claim templates"
 	case action.DeleteForOverride:
 		if a.Override == "" {
-			return "it has an override that its member is not to have any more"
+			return "it has an override that no longer applies to its member"
 		}
 		return "override " + a.Override
 	case action.DeleteUnready:
-		return "it is not ready, and not at the revision that it is to have"
+		return "the pod is not ready, and outdated"
 	case action.DeleteAsked:
-		return "somebody has asked for its member to be replaced"
+		return "a user requested the replacement"
 	case action.DeleteUnresized:
-		return "its containers should have been resized in place by now, and are not"
+		return "its containers should have been resized in place by now, but are not"
 	case action.DeleteUnrestarted:
-		return "its containers should have been restarted in place by now, and are not"
+		return "its containers should have been restarted in place by now, but are not"
 	default:
-		return "it has ended, and is recreated"
+		return "it has finished, and is recreated"
 	}
 }
 
-// memberOrdinal is the ordinal of a member, none if something is the set's.
+// memberOrdinal is the ordinal of a member, nil if an object belongs to the set.
 func memberOrdinal(n int) *int32 {
 	if n < 0 {
 		return nil

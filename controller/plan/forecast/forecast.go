@@ -1,14 +1,14 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package forecast shows plans to people. Now describes what the planner does in a
-// world. Play asks the planner again and again, and lets a host in memory do what the
-// plans say, until nothing is left to do, nothing leads on, or the limits are reached.
+// Package forecast shows plans to people. Now describes what the planner does in a world. Play
+// runs the planner repeatedly, and a cluster in memory carries out the plans, until nothing is
+// left to do, nothing makes progress, or a limit is reached.
 //
-// The host in memory is willing: pods start and become available, terminating pods
-// go, claims go with the pods that own them. It is not naive: a pod of the world that
-// cannot start now (no node, no image, a container that keeps ending) does not start
-// in the forecast either, nor does one whose claims do not exist.
+// The cluster in memory is optimistic: pods start and become available, terminating pods
+// disappear, and claims are deleted with the pods that own them. But a pod of the world that
+// cannot start now (no node, no image, a container that keeps exiting) does not start in the
+// forecast either, and neither does a pod whose claims do not exist.
 package forecast
 
 import (
@@ -19,8 +19,8 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// A plan lists no more than this many rounds and actions, names no more than this many claims
-// in its actions, and lists no more than this many members in each of two rounds.
+// The limits of a plan: how many rounds and actions it lists, how many claims its actions name,
+// and how many members it lists in each of two rounds.
 const (
 	MostRounds  = 500
 	MostActions = 2000
@@ -28,17 +28,16 @@ const (
 	MostMembers = 100
 )
 
-// mostVisits bounds the work: in each round every member and claim is visited, and the
-// template is written down. A set of 1,000 members with a claim each has 500 rounds still.
-// mostMade bounds the memory: that many objects, volumes and labels are in
-// the host in memory at a time that were not in the world.
+// mostVisits bounds the work: each round visits every member and claim, and encodes the
+// template. A set of 1,000 members with one claim each still has 500 rounds. mostMade bounds the
+// memory: how many more objects, volumes and labels than the world the cluster in memory has.
 const (
 	mostVisits  = 2_000_000
 	mostMade    = 50_000
 	bytesAVisit = 4 // of a set's encoding
 )
 
-// Now describes the round that the planner is in.
+// Now describes the current round of the planner.
 func Now(world plan.World) *v1.StatefulSetPlan {
 	p := plan.Compute(world)
 	shown := begin(world)
@@ -57,8 +56,8 @@ func Now(world plan.World) *v1.StatefulSetPlan {
 	return shown
 }
 
-// Play describes all rounds from a world on. Before each it asks whether it is over, and
-// if so returns the reason: a plan that nobody waits for any more is not finished.
+// Play describes all rounds from a world on. Before each round it calls over, and returns the error
+// of over if there is one: a plan is not finished if its client no longer waits.
 func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 	shown := begin(world)
 	l := &list{plan: shown}
@@ -95,7 +94,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 	return shown, nil
 }
 
-// visits is how much work a round is.
+// visits measures the work of a round.
 func visits(world plan.World) int {
 	return 1 + len(world.Pods) + len(world.Claims) + MostActions + world.Set.Size()/bytesAVisit
 }
@@ -108,7 +107,7 @@ func begin(world plan.World) *v1.StatefulSetPlan {
 	return shown
 }
 
-// conclude says how a plan ends after whose last round nothing is left to do.
+// conclude sets the outcome of a plan after whose last round nothing is left to do.
 func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
 	ready := shown.Status.Condition(v1.StatefulSetReady)
 	switch {
@@ -117,7 +116,7 @@ func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
 	case ready.Status == corev1.ConditionTrue:
 		end(shown, v1.PlanConverged, v1.StatefulSetReady)
 	case shown.Status.Condition(v1.StatefulSetStalled).Reason == v1.ReasonRolledBack:
-		end(shown, v1.PlanConverged, v1.StatefulSetStalled) // that is what was wanted
+		end(shown, v1.PlanConverged, v1.StatefulSetStalled) // the rollback was requested
 	case shown.Status.Condition(v1.StatefulSetStalled).Status == corev1.ConditionTrue:
 		end(shown, otherwise, v1.StatefulSetStalled)
 	default:
@@ -125,7 +124,7 @@ func conclude(shown *v1.StatefulSetPlan, otherwise v1.PlanOutcome) {
 	}
 }
 
-// end gives a plan its outcome, with the reason of a condition.
+// end sets the outcome of a plan, with the reason and message of a condition.
 func end(shown *v1.StatefulSetPlan, outcome v1.PlanOutcome, because v1.StatefulSetConditionType) {
 	condition := shown.Status.Condition(because)
 	shown.Outcome, shown.Reason, shown.Message = outcome, condition.Reason, condition.Message

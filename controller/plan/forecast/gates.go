@@ -15,7 +15,7 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// answer lets the gates agree that are asked.
+// answer lets all requested gates agree.
 func (h *host) answer() []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
@@ -54,13 +54,14 @@ func (h *host) isGate(kind corev1.PodConditionType) bool {
 		slices.ContainsFunc(disruption.Gates, func(gate v1.DisruptionGate) bool { return gate.ConditionType == string(kind) })
 }
 
-// isKept reports whether a condition is one by which the controller, or an agent that it asks, keeps
-// a pod from being ready, so that no node sets it.
+// isKept reports whether the controller, or an agent of a gate, sets a condition to keep a pod from
+// being ready, so that no node sets it.
 func (h *host) isKept(kind corev1.PodConditionType) bool {
 	return h.isGate(kind) || kind == v1.PodInService
 }
 
-// takenOut reports whether a pod is ready still, although the controller has taken it out of service.
+// takenOut reports whether a pod is still ready although the controller has taken it out of
+// service.
 func (h *host) takenOut(pod *corev1.Pod) bool {
 	return plan.IsReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) &&
 		slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {

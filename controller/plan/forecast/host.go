@@ -21,26 +21,26 @@ import (
 	"statefulset.dev/identity"
 )
 
-// host is a cluster in memory that does by itself what a willing one does.
+// host is a cluster in memory that does by itself what an optimistic cluster does.
 type host struct {
 	*plan.Simulated
 
 	rivals map[string]string
-	// knowing are claims of other templates that record generated Secrets.
+	// knowing are claims of other claim templates that record generated Secrets.
 	knowing []*corev1.PersistentVolumeClaim
-	// resizes is true if the host changes the resources of pods.
+	// resizes is true if the host cluster can change the resources of pods.
 	resizes bool
 	// setsConditions is true if the controller may set conditions of pods.
 	setsConditions bool
-	// kinds says of which kinds of objects the host has all.
+	// kinds says for which kinds the objects of the host cluster are completely known.
 	kinds map[schema.GroupKind]plan.Kind
-	// records are what the last plan has read.
+	// records are those of the last plan.
 	records plan.Records
 	writes  int
-	// found is the size of the world.
+	// found is the size of the initial world.
 	found int
-	// broken are the pods that do not start, stuck the claims that cannot become as they
-	// are told to.
+	// broken are the pods that do not start, and stuck the claims that cannot get the size or the
+	// attributes that they request.
 	broken map[types.UID]bool
 	stuck  map[string]bool
 }
@@ -64,7 +64,7 @@ func newHost(world plan.World) *host {
 	return h
 }
 
-// newest is the highest resource version among objects, from which a host goes on counting.
+// newest is the highest resource version among objects, from which the cluster in memory continues.
 func newest[T metav1.Object](objects []T) (version int) {
 	for _, object := range objects {
 		if n, err := strconv.Atoi(object.GetResourceVersion()); err == nil {
@@ -79,7 +79,7 @@ func (h *host) write() (int, error) {
 	return h.writes, nil
 }
 
-// size is how many objects there are, with their volumes and labels.
+// size is the number of objects, with their volumes and labels.
 func (h *host) size() int {
 	size := len(h.Pods) + len(h.Claims) + len(h.Objects)
 	for _, pod := range h.Pods {
@@ -91,7 +91,7 @@ func (h *host) size() int {
 	return size
 }
 
-// full reports whether so much has been made that no more is played.
+// full reports whether so many objects were created that the forecast ends.
 func (h *host) full() bool { return h.size() > h.found+mostMade }
 
 func byName[T metav1.Object](objects []T) map[string]T {
@@ -107,7 +107,7 @@ func (h *host) world() plan.World {
 		Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
 }
 
-// values are in the order of names, so that the same world always gives the same plan.
+// values are sorted by name, so that the same world always gives the same plan.
 func values[T any](objects map[string]T) []T {
 	all := make([]T, 0, len(objects))
 	for _, name := range slices.Sorted(maps.Keys(objects)) {
@@ -116,18 +116,18 @@ func values[T any](objects map[string]T) []T {
 	return all
 }
 
-// carryOut does what a plan says. It fails if the plan is not one for this host.
+// carryOut carries out a plan. It fails if the plan does not fit this cluster.
 func (h *host) carryOut(p plan.Plan) error {
 	for _, act := range p.All() {
 		if create, ok := act.(action.CreateRevision); ok {
-			// Who has the name of a record with the same data is taken to let go of it.
+			// The forecast assumes that the owner of a revision with this name and data deletes it.
 			delete(h.Revisions, create.Revision.Name)
 		}
 		if err := h.Do(act); err != nil {
 			return fmt.Errorf("carrying out the plan in memory: %s: %w", act, err)
 		}
 		if update, ok := act.(action.UpdateInPlace); ok {
-			// With another image it may start, as another pod might.
+			// With another image it may start, as a new pod might.
 			delete(h.broken, update.Pod.UID)
 		}
 	}
@@ -135,8 +135,8 @@ func (h *host) carryOut(p plan.Plan) error {
 	return nil
 }
 
-// change puts a changed copy in the place of an object. The copy shares with the object
-// what do does not replace.
+// change replaces an object with a changed copy. The copy shares with the object what do does not
+// replace.
 func change[T any](objects map[string]*T, name string, do func(*T)) {
 	object, ok := objects[name]
 	if !ok {
@@ -147,8 +147,8 @@ func change[T any](objects map[string]*T, name string, do func(*T)) {
 	objects[name] = &changed
 }
 
-// pending is a pod that was just created, with what a planner reads of it. What all
-// members have in common is left out, and need not be copied.
+// pending is a pod that was just created, reduced to what a planner reads of it. It leaves out what
+// all members have in common, which then needs no copy.
 func pending(pod *corev1.Pod) *corev1.Pod {
 	made := &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{
 		Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
@@ -160,9 +160,9 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 	return made
 }
 
-// react does what a willing host does by itself, and tells of it. Time passes when
-// nothing else happens and something was put off, or pods have yet to be ready, or
-// available, for long enough.
+// react does what an optimistic cluster does by itself, and returns what happened. Time passes when
+// nothing else happens, and an action was put off, or pods have yet to be ready, or available, for
+// long enough.
 func (h *host) react(p plan.Plan) []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
@@ -189,13 +189,13 @@ func (h *host) react(p plan.Plan) []string {
 	baking := p.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonBaking
 	if len(p.All())+len(happened) == 0 && (p.PutOff || baking || p.Status.AvailableReplicas < p.Status.ReadyReplicas) && p.RequeueAfter > 0 {
 		h.Now = h.Now.Add(p.RequeueAfter)
-		// People read it, and what is left of a second says only when they have asked.
+		// People read this, and a fraction of a second only shows when they requested the plan.
 		happened = append(happened, (p.RequeueAfter+time.Second-1).Truncate(time.Second).String()+" pass")
 	}
 	return happened
 }
 
-// startable reports whether a pod is not ready and can become so.
+// startable reports whether a pod is not ready and can become ready.
 func (h *host) startable(pod *corev1.Pod) bool {
 	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) ||
 		h.closed(pod) {
@@ -206,8 +206,8 @@ func (h *host) startable(pod *corev1.Pod) bool {
 	})
 }
 
-// usable reports whether a pod could mount a claim. Claims that are no member's are
-// not in the world, and are taken to exist.
+// usable reports whether a pod can mount a claim. Claims that belong to no member are not in the
+// world, and are assumed to exist.
 func (h *host) usable(claim string) bool {
 	if found, ok := h.Claims[claim]; ok {
 		return found.DeletionTimestamp == nil
@@ -233,8 +233,8 @@ func (h *host) start(name string) {
 	})
 }
 
-// collect removes the claims whose owner is a pod that is gone, and those that are
-// terminating and that no pod mounts.
+// collect deletes the claims whose owner is a pod that no longer exists, and terminating claims
+// that no pod mounts.
 func (h *host) collect() []string {
 	alive := map[types.UID]bool{}
 	mounted := map[string]bool{}

@@ -1,7 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package words is how messages of the planner write what others have named, times and numbers.
+// Package words formats times, numbers, and texts that others wrote for the messages of the
+// planner.
 package words
 
 import (
@@ -15,10 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What others write into their objects can be anything: no API server looks at the kind
-// and name in an owner reference, or at what a pod's status says. Our messages are read
-// on terminals and by programs that take a line for a line, so whatever of them is not
-// ours passes through here.
+// Others can write anything into their objects: no API server validates the kind and name in
+// an owner reference, or the texts in the status of a pod. Terminals show our messages, and
+// programs read them line by line, so every text of others in a message passes through here.
 const (
 	// mostOfWord and mostOfText are how many bytes of a name or reason, and of a
 	// sentence, a message repeats.
@@ -32,13 +32,12 @@ func Foreign[T ~string](word T) string { return plain(string(word), mostOfWord) 
 // ForeignText is a sentence that another program or person wrote, at most 1000 bytes of it.
 func ForeignText(text string) string { return plain(text, mostOfText) }
 
-// ForeignOwner names the owner that a reference is to.
+// ForeignOwner names the owner in a reference.
 func ForeignOwner(ref *metav1.OwnerReference) string {
 	return Foreign(ref.APIVersion) + " " + Foreign(ref.Kind) + " " + Foreign(ref.Name)
 }
 
-// plain is a text on one line of which every character is what it looks like, cut off
-// after some bytes.
+// plain is a text on one line in which every character is visible, cut off after some bytes.
 func plain(text string, most int) string {
 	if len(text) <= most && utf8.ValidString(text) && strings.IndexFunc(text, isHidden) < 0 {
 		return text
@@ -60,14 +59,14 @@ func plain(text string, most int) string {
 	return shown.String()
 }
 
-// isHidden reports whether a character acts instead of being seen: control characters,
-// ends of lines, and those that turn the direction of the text around them.
+// isHidden reports whether a character is not visible but has an effect: control characters,
+// ends of lines, and those that change the direction of the text around them.
 func isHidden(r rune) bool { return !unicode.IsGraphic(r) }
 
 // FewNames is how many names a message lists.
 const FewNames = 3
 
-// Few lists the first of some names, and says how many more there are.
+// Few lists the first names, and says how many more there are.
 func Few(names []string) string {
 	if more := len(names) - FewNames; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:FewNames], ", "), more)
@@ -75,10 +74,10 @@ func Few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Clock is how a message gives a time.
+// Clock formats a time for a message.
 func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Plural is a word of which there are n.
+// Plural is a word in the form for n things.
 func Plural(word string, n int) string {
 	if n == 1 {
 		return word
