@@ -21,25 +21,25 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// abilities are what a host can do that not every host can, or lets the controller do. It is asked
-// when that matters to a set for the first time, and not again, unless a right is missing: somebody
-// may give it.
+// abilities are features that not every host cluster has, or that the controller may lack the
+// permission for. The controller asks the cluster when a set first needs one, and remembers the
+// answer. It asks again only about a missing permission, because a user may grant it.
 type abilities struct {
 	host kubernetes.Interface
 
 	mu      sync.Mutex
 	resizes *bool
-	// setsConditions is true once the host has said that conditions of pods may be set; until
-	// then, it is asked again after refusedUntil.
+	// setsConditions is true once the cluster has confirmed that the controller may set conditions
+	// of pods. Until then, the controller asks again after refusedUntil.
 	setsConditions bool
 	refusedUntil   time.Time
 }
 
-// refusedFor is for how long a right that is missing is taken to be so. It is less than the planner
-// waits for it.
+// refusedFor is how long the controller relies on the answer that it lacks a permission. The
+// planner waits longer than that for the permission.
 const refusedFor = 30 * time.Second
 
-// tell completes a world with what the host can do, as far as the set asks for it.
+// tell completes a world with the abilities of the cluster that the set needs.
 func (a *abilities) tell(ctx context.Context, world *plan.World) (err error) {
 	if !updatesInPlace(world) {
 		return nil
@@ -53,14 +53,15 @@ func (a *abilities) tell(ctx context.Context, world *plan.World) (err error) {
 	return err
 }
 
-// setsConditions reports whether a set has conditions of its pods set to update them in place.
+// setsConditions reports whether the controller sets conditions of a set's pods to update them in
+// place.
 func setsConditions(set *v1.StatefulSet) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	return rolling != nil && rolling.InPlace != nil && (rolling.InPlace.DrainSeconds != nil ||
 		slices.ContainsFunc(rolling.Steps, func(step v1.RolloutStep) bool { return len(step.PodConditions) > 0 }))
 }
 
-// updatesInPlace reports whether members of a set are updated in place, or have been a moment ago.
+// updatesInPlace reports whether a set updates members in place, or did so a moment ago.
 func updatesInPlace(world *plan.World) bool {
 	rolling := world.Set.Spec.UpdateStrategy.RollingUpdate
 	return rolling != nil && rolling.InPlace != nil || slices.ContainsFunc(world.Pods, func(pod *corev1.Pod) bool {
@@ -68,8 +69,8 @@ func updatesInPlace(world *plan.World) bool {
 	})
 }
 
-// resizesPods reports whether the host changes the resources of pods that are there. A host that
-// does not say is not taken for one that does not: members would be recreated.
+// resizesPods reports whether the cluster can change the resources of existing pods. If the cluster
+// does not answer, the result is an error and not false, because false would recreate members.
 func (a *abilities) resizesPods(ctx context.Context) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,15 +82,14 @@ func (a *abilities) resizesPods(ctx context.Context) (bool, error) {
 		served, err = &metav1.APIResourceList{}, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("asking the host whether it resizes pods: %w", err)
+		return false, fmt.Errorf("checking whether the host cluster can resize pods: %w", err)
 	}
 	resizes := slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "pods/resize" })
 	a.resizes = &resizes
 	return resizes, nil
 }
 
-// setsConditionsOfPods reports whether the controller has the right to set conditions of pods, in all
-// namespaces.
+// setsConditionsOfPods reports whether the controller may set conditions of pods in all namespaces.
 func (a *abilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,7 +101,7 @@ func (a *abilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bo
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "patch", Resource: "pods", Subresource: "status"}},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("asking the host whether the controller may patch pods/status: %w", err)
+		return false, fmt.Errorf("checking whether the controller may patch pods/status: %w", err)
 	}
 	if a.setsConditions = review.Status.Allowed; !a.setsConditions {
 		a.refusedUntil = now.Add(refusedFor)

@@ -15,49 +15,49 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// walk carries out chains side by side. Each kind of action has its own pace, so that a
-// host which refuses all creates is asked about one of them, and still removes what has to
-// go.
+// walk carries out chains in parallel. Each kind of action has its own pace: if the cluster refuses
+// all creates, the walk tries only one of them, and still carries out deletions.
 type walk struct {
 	exec *execution
 
 	chains []action.Chain
-	// stops are why chains have come to no end, nil for those that have.
+	// stops records for each chain where and why it stopped, nil if it completed.
 	stops []*stop
-	// kinds are those of the links that may be begun, in the order in which they came up.
+	// kinds are the kinds of the actions that may begin, in the order in which the walk reached
+	// them.
 	kinds []string
 	ready map[string][]link
-	// under is how many actions of a kind are under way, running how many of all.
+	// under is how many actions of a kind are running, running how many of all kinds.
 	under    map[string]int
 	running  int
 	outcomes chan outcome
 }
 
-// link is an action of a chain that may be begun.
+// link is an action of a chain that may begin.
 type link struct {
 	chain, at int
-	// failed is until when a failure kept it from being tried, zero if none did.
+	// failed is the time until which an earlier failure delayed the action, zero if none did.
 	failed time.Time
 }
 
-// outcome is what came of a link.
+// outcome is the result of a link.
 type outcome struct {
 	link
 	began time.Time
 	err   error
 }
 
-// stop is the action at which a chain has stopped, and why.
+// stop is the action at which a chain stopped, and the reason.
 type stop struct {
 	action action.Action
 	err    error
-	// tried is what was tried, which is another action where that one's failure keeps this one back;
-	// without an action if none was.
+	// tried is the attempt that failed. It is of another action if that action's failure delays
+	// this one, and it has no action if nothing was tried.
 	tried attempt
 }
 
-// walk carries out chains, and reports whether all of them succeeded as a whole. Of a
-// chain whose action was refused, or not begun, the rest is left out.
+// walk carries out chains, and reports whether all of them completed. If an action is refused or
+// does not begin, the walk skips the rest of its chain.
 func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 	e.confirmBefore(ctx, chains)
 	w := &walk{exec: e, chains: chains, stops: make([]*stop, len(chains)), ready: map[string][]link{}, under: map[string]int{},
@@ -74,9 +74,9 @@ func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 
 func (w *walk) action(l link) action.Action { return w.chains[l.chain][l.at] }
 
-// reach makes an action of a chain one that may be begun, if there is one more. Those
-// that have not failed come first, then those that have, the longest ago first. One that
-// it is too early to try again fails as it did last time.
+// reach adds the action at a position of a chain to those that may begin, if the chain is that
+// long. Actions that have not failed come first, then those that failed, the oldest failure first.
+// An action that must not be retried yet fails with the error of its last attempt.
 func (w *walk) reach(chain, at int) {
 	if at == len(w.chains[chain]) {
 		return
@@ -94,7 +94,7 @@ func (w *walk) reach(chain, at int) {
 		w.kinds = append(w.kinds, kind)
 	}
 	place, _ := slices.BinarySearchFunc(w.ready[kind], l, func(a, b link) int {
-		return cmp.Or(a.failed.Compare(b.failed), -1) // behind all that are as good
+		return cmp.Or(a.failed.Compare(b.failed), -1) // behind its equals
 	})
 	w.ready[kind] = slices.Insert(w.ready[kind], place, l)
 }
@@ -116,8 +116,8 @@ func (w *walk) begin(ctx context.Context) {
 	}
 }
 
-// most is how many actions of a kind may be under way. Of those that use up what budgets allow, the
-// first has the first word.
+// most is how many actions of a kind may run at the same time. Actions that use up disruption
+// budgets run one by one, so that the first in order gets what a budget allows.
 func (w *walk) most(kind string, p *pace) int {
 	if action.AsksBudgets(w.action(w.ready[kind][0])) {
 		return 1
@@ -125,7 +125,7 @@ func (w *walk) most(kind string, p *pace) int {
 	return max(p.window, 1)
 }
 
-// end notes what came of an action.
+// end records the result of an action.
 func (w *walk) end(ctx context.Context, o outcome) {
 	kind := kindOf(w.action(o.link))
 	p := w.exec.paceOf(kind)
@@ -141,7 +141,7 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	if !isFailure(o.err) {
 		return
 	}
-	// That one pod may not be evicted says nothing of others.
+	// An eviction that is not allowed for one pod says nothing about other pods.
 	if !plan.IsNotAllowed(o.err) {
 		p.failed(act, w.exec.set.Generation, o.err, o.began, w.exec.term.Clock.Now())
 		w.exec.mindRefusal(ctx, p)
@@ -154,8 +154,9 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	}
 }
 
-// giveUp ends the chains whose next action was not begun: it fails as the last one of its
-// kind did, which is reported in its place, or has had no turn.
+// giveUp stops the chains whose next action has not begun. If its kind is waiting after a failure,
+// the action fails with that error, and the report names the action that was tried. Otherwise the
+// turn is over.
 func (w *walk) giveUp() {
 	for kind, left := range w.ready {
 		p := w.exec.paceOf(kind)
@@ -172,8 +173,8 @@ func (w *walk) giveUp() {
 	}
 }
 
-// tell notes what came of the chains, in their order, for whoever asked for them. An action that was
-// tried counts once, however many others it keeps back.
+// tell adds the results of the chains, in their order, to the report of the execution. An attempt
+// counts once, no matter how many other actions it delays.
 func (w *walk) tell() bool {
 	ok, told := true, map[string]bool{}
 	for _, stop := range w.stops {

@@ -16,20 +16,20 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// changesKept is for how long at least a change is remembered: longer than a write takes, which may be
-// refused for what was there when it began.
+// changesKept is the minimum time for which the controller remembers a change. It is longer than a
+// write takes, because a write may be refused for what was configured when it began.
 const changesKept = 2 * writeTimeout
 
-// changes remembers when something last changed on which answers of the host depend, such as the
-// policies of its admission. Each kind of object is watched from the first failure of a term on that
-// may depend on it.
+// changes remembers when objects last changed that influence the cluster's answers, such as
+// admission policies. A term starts to watch a kind of object after the first failure that may
+// depend on it.
 type changes struct {
 	deciding []deciding
 	begun    []sync.Once
 
 	mu sync.Mutex
-	// last is when a kind, by its place in deciding, last changed in a namespace, which is empty for all
-	// of them. What is older than changesKept is dropped some time after.
+	// last is when objects of a kind (its index in deciding) last changed in a namespace; an empty
+	// namespace stands for all. Entries that are older than changesKept are dropped eventually.
 	last  map[changeIn]time.Time
 	swept time.Time
 }
@@ -44,8 +44,8 @@ func newChanges(host kubernetes.Interface) *changes {
 	return &changes{deciding: all, begun: make([]sync.Once, len(all)), last: map[changeIn]time.Time{}}
 }
 
-// since reports whether something has changed since a time on which an answer may depend that was
-// given in a namespace.
+// since reports whether an object on which an answer in a namespace may depend has changed since a
+// time.
 func (c *changes) since(answer error, namespace string, began time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *changes) since(answer error, namespace string, began time.Time) bool {
 	return false
 }
 
-// note remembers a change.
+// note records a change.
 func (c *changes) note(kind int, namespace string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +77,9 @@ func (c *changes) note(kind int, namespace string, now time.Time) {
 	c.last[changeIn{kind, namespace}] = now
 }
 
-// watchChanges begins to watch the kinds on which an answer may depend, if nothing has yet. A change
-// may have come before the first list of a kind, so that counts as a change, too.
+// watchChanges starts to watch the kinds on which an answer may depend, unless they are watched
+// already. The first list of a kind counts as a change, because an object may have changed before
+// that list.
 func (t *term) watchChanges(ctx context.Context, answer error) {
 	for i := range t.changes.deciding {
 		kind := &t.changes.deciding[i]
@@ -90,13 +91,13 @@ func (t *term) watchChanges(ctx context.Context, answer error) {
 			err := informer.SetTransform(func(object any) (any, error) { return kind.trim(object), nil })
 			if err == nil {
 				err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-					klog.FromContext(ctx).V(2).Info("Watching what decides about refused requests failed", "kind", kind.name, "err", err)
+					klog.FromContext(ctx).V(2).Info("Failed to watch objects on which refused requests depend", "kind", kind.name, "err", err)
 				})
 			}
 			if err != nil {
-				panic("preparing the informer of " + kind.name + ": " + err.Error()) // it has not begun
+				panic("preparing the informer of " + kind.name + ": " + err.Error()) // impossible before the informer starts
 			}
-			// It fails only for an informer that has stopped.
+			// This fails only for an informer that has stopped.
 			handler, _ := informer.AddEventHandler(t.changeHandler(i))
 			t.syncs.Go(func() { informer.RunWithContext(ctx) })
 			t.syncs.Go(func() {
@@ -108,7 +109,7 @@ func (t *term) watchChanges(ctx context.Context, answer error) {
 	}
 }
 
-// changeHandler has those sets synced for which a change may be what they wait for.
+// changeHandler enqueues the sets that may be waiting for a change.
 func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 	kind := &t.changes.deciding[i]
 	report := func(before, after any) {
@@ -127,8 +128,8 @@ func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 	}
 }
 
-// changed notes a change, and has the sets synced that may wait for it: all of them if the namespace is
-// empty.
+// changed records a change, and enqueues the sets that may be waiting for it. An empty namespace
+// stands for all namespaces.
 func (t *term) changed(i int, namespace string) {
 	t.changes.note(i, namespace, t.Clock.Now())
 	for _, known := range t.memory.all() {
@@ -138,8 +139,8 @@ func (t *term) changed(i int, namespace string) {
 	}
 }
 
-// isRefusedByConfiguration reports whether the answer to a request may depend on what admission is
-// configured to do.
+// isRefusedByConfiguration reports whether the answer to a request may depend on how admission is
+// configured.
 func isRefusedByConfiguration(answer error) bool {
 	return isAboutRequest(answer) && !apierrors.IsUnauthorized(answer)
 }

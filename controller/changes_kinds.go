@@ -22,25 +22,25 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// deciding is a kind of object on which it depends what the host answers to a request.
+// deciding is a kind of object that influences the cluster's answers to requests.
 type deciding struct {
 	name   string
 	inform func() cache.SharedIndexInformer
 	// concerns reports whether an answer may depend on objects of this kind.
 	concerns func(answer error) bool
-	// matters reports whether another answer is possible after a change. Before is nil for an object that is
-	// new, and after for one that is gone.
+	// matters reports whether the answer may be another one after a change. before is nil for a new
+	// object, after for a deleted one.
 	matters func(before, after *decider) bool
 }
 
-// decider is what is kept of an object of a deciding kind.
+// decider is what the cache keeps of an object of such a kind.
 type decider struct {
 	metav1.ObjectMeta
 	// allowed is how many evictions a budget allows.
 	allowed int32
 }
 
-// trim keeps the fields of an object that matters compares.
+// trim keeps the fields that matters compares.
 func (d *deciding) trim(object any) any {
 	about, err := meta.Accessor(object)
 	if err != nil {
@@ -56,7 +56,8 @@ func (d *deciding) trim(object any) any {
 	return kept
 }
 
-// change reports whether a change matters, and in which namespace, empty for all.
+// change reports whether a change matters, and in which namespace. An empty namespace stands for
+// all.
 func (d *deciding) change(before, after any) (matters bool, namespace string) {
 	was, _ := before.(*decider)
 	is, _ := after.(*decider)
@@ -75,8 +76,8 @@ func (d *deciding) change(before, after any) (matters bool, namespace string) {
 
 const namespaces = "namespaces"
 
-// decidingKinds is the table of them. Quotas are watched in a way of their own (quotas.go), because
-// room in them is shared out.
+// decidingKinds is the table of these kinds. The controller watches quotas separately (quotas.go),
+// because it shares out the room in them.
 func decidingKinds(host kubernetes.Interface) []deciding {
 	return []deciding{
 		{"validatingwebhookconfigurations", func() cache.SharedIndexInformer {
@@ -115,7 +116,7 @@ func decidingKinds(host kubernetes.Interface) []deciding {
 	}
 }
 
-// mentions is for answers that name a kind of object, in whatever case.
+// mentions is for answers that name a kind of object, in upper or lower case.
 func mentions(word string) func(answer error) bool {
 	return func(answer error) bool {
 		return plan.IsRefusal(answer) && strings.Contains(strings.ToLower(answer.Error()), strings.ToLower(word))
@@ -133,12 +134,13 @@ func isOtherGeneration(before, after *decider) bool {
 	return before == nil || after == nil || before.Generation != after.Generation || before.UID != after.UID
 }
 
-// hasOtherLabels is for namespaces, whose labels choose policies.
+// hasOtherLabels is for namespaces, because policies select them by their labels.
 func hasOtherLabels(before, after *decider) bool {
 	return before == nil || after == nil || !maps.Equal(before.Labels, after.Labels)
 }
 
-// allowsMore is for budgets. Without one the host evicts pods as it would delete them.
+// allowsMore is for disruption budgets. After a budget is deleted, an eviction succeeds as a
+// deletion would.
 func allowsMore(before, after *decider) bool {
 	return before != nil && (after == nil || after.allowed > before.allowed || after.Generation != before.Generation)
 }

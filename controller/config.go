@@ -24,48 +24,51 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Config is what a controller is made of.
+// Config configures a controller.
 type Config struct {
 	Options
 
 	// Host is the cluster that runs the pods.
 	Host kubernetes.Interface
-	// Objects reach what templates of sets describe beside pods. Without them, sets that have such
-	// templates wait.
+	// Objects are the clients for the objects that templates of sets describe next to pods. Without
+	// them, sets with such templates wait.
 	Objects *objects.Clients
-	// ObjectNamespaces are those in which objects are created, watched and deleted; nil stands for all. Sets of
-	// other namespaces that describe objects keep what they have, and are stalled.
+	// ObjectNamespaces are the namespaces in which objects are created, watched and deleted; nil
+	// stands for all. Sets in other namespaces that describe objects keep their existing objects,
+	// and are stalled.
 	ObjectNamespaces identity.ObjectNamespaces
-	// Sets is our own API, reached directly and not through the host's aggregator.
+	// Sets is the client for our own API. It connects directly, not through the cluster's
+	// aggregator.
 	Sets versioned.Interface
-	// Identity tells this replica from the others. It must not be used again by a
-	// later process: "<hostname>_<uuid>".
+	// Identity distinguishes this replica from the others. No later process may use it again:
+	// "<hostname>_<uuid>".
 	Identity string
 
-	// WaitDurable returns when it is certain that a store which does not have this
-	// resource version of a set will not be served again without an operator's
-	// decision. It is asked before the first write to the host for each generation of
-	// a set; without it, a store that was lost could make the host's garbage collector
-	// delete what was written. Nil stands for a store that cannot be lost.
+	// WaitDurable returns when a store that lacks this resource version of a set can no longer be
+	// served unless an operator decides so. The controller calls it before its first write to the
+	// cluster for each generation of a set. Otherwise, if the store were lost, the cluster's
+	// garbage collector could delete what the controller wrote. Nil stands for a store that cannot
+	// be lost.
 	WaitDurable func(ctx context.Context, resourceVersion string) error
-	// Trial evaluates what may have ended a process before in another one; nil stands for this process.
+	// Trial evaluates expressions that may have ended a process, in a separate process; nil stands
+	// for this process.
 	Trial Trial
-	// Events receives the events; nil stands for the host.
+	// Events receives the events; nil stands for the host cluster.
 	Events record.EventSink
 	// Clock tells the time; nil stands for the real one.
 	Clock clock.WithTicker
-	// HostTime is the time of the host. It has to observe the answers to Host. Nil stands for a host
-	// that shares Clock.
+	// HostTime is the time of the host cluster. It must observe the answers to requests of Host.
+	// Nil stands for a cluster that shares Clock.
 	HostTime *HostTime
-	// RegisterMetric makes a metric known to whoever serves it; nil stands for nobody.
+	// RegisterMetric registers a metric; nil stands for no registry.
 	RegisterMetric func(metrics.Registerable) error
-	// Tracer makes one span for each sync; nil stands for none.
+	// Tracer creates one span for each sync; nil stands for no tracing.
 	Tracer trace.Tracer
 }
 
 func (c *Config) complete() error {
 	if c.Host == nil || c.Sets == nil {
-		return errors.New("controller needs a client for the host and one for its own API")
+		return errors.New("controller needs a client for the host cluster and one for its own API")
 	}
 	if c.LeaderElect && c.Identity == "" {
 		return errors.New("controller needs an identity to take part in leader election")
@@ -88,18 +91,18 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// NewHostClient returns a client for the host that suits a controller: protobuf,
-// and no fixed rate of its own, because the host says itself when it is too much.
+// NewHostClient returns a client for the host cluster that suits a controller: it uses protobuf,
+// and has no rate limit of its own, because the cluster itself refuses requests when there are too
+// many.
 func NewHostClient(config *rest.Config) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfig(tuned(config))
 	if err != nil {
-		return nil, fmt.Errorf("building client for the host: %w", err)
+		return nil, fmt.Errorf("building client for the host cluster: %w", err)
 	}
 	return client, nil
 }
 
-// NewSetsClient returns a client for our own API, made from the server's loopback
-// configuration.
+// NewSetsClient returns a client for our own API, based on the server's loopback configuration.
 func NewSetsClient(config *rest.Config) (versioned.Interface, error) {
 	client, err := versioned.NewForConfig(tuned(config))
 	if err != nil {

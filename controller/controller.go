@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Controller keeps the host cluster as the sets want it.
+// Controller brings the host cluster to the state that the sets describe.
 type Controller struct {
 	config Config
 	gauges *gauges
@@ -41,9 +41,9 @@ func New(config Config) (*Controller, error) {
 	return &Controller{config: config, gauges: gauges, ready: ready}, nil
 }
 
-// Run controls, or waits for its turn to, until the context ends. It returns when
-// everything that it started has stopped: no write is under way any more, and the
-// lease is given back. It may be called once.
+// Run controls the sets, or waits to be elected, until the context ends. It returns when everything
+// that it started has stopped: no write is running, and the lease is released. It may be called
+// once.
 func (c *Controller) Run(ctx context.Context) error {
 	c.setRunning(true)
 	defer c.setRunning(false)
@@ -59,11 +59,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// contend takes part in one election: it waits for the lease, serves a term, and
-// returns when the term has ended or the context has.
+// contend takes part in one election: it waits for the lease, serves a term, and returns when the
+// term or the context has ended.
 //
-// The elector runs under a context of its own, because it gives the lease back as
-// soon as its context ends, and that must not be before the term's last write.
+// The elector runs under a separate context. It releases the lease as soon as that context ends,
+// which must not happen before the term's last write.
 func (c *Controller) contend(ctx context.Context) error {
 	elected, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
@@ -104,8 +104,8 @@ func (c *Controller) contend(ctx context.Context) error {
 	return nil
 }
 
-// baton is taken by one at a time. It is no mutex because it is kept for as long as
-// a term lasts, and simulated time passes only while everybody waits for channels.
+// baton is held by one goroutine at a time. It is not a mutex, because a goroutine holds it during
+// a whole term, and simulated time passes only while all goroutines wait for channels.
 type baton chan struct{}
 
 func (b baton) take() { b <- struct{}{} }
@@ -119,7 +119,7 @@ func (c *Controller) newLease() *lease {
 	}, c.config.Options, c.config.Clock)
 }
 
-// serve controls until the context ends.
+// serve serves a term until the context ends.
 func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 	if ctx.Err() != nil {
 		return
@@ -130,23 +130,22 @@ func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 	term.run(ctx)
 }
 
-// Leading reports whether this replica is the one that controls. One that was stopped
-// beyond its lease is not, even before it has noticed.
+// Leading reports whether this replica is the leader. A replica that was stopped until after its
+// lease expired is not the leader, even before it notices.
 func (c *Controller) Leading() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.term != nil && c.term.holds() == nil
 }
 
-// Ready returns nil if the controller does what it should: a leader has filled
-// its caches, any other replica waits for the lease. Otherwise the error says what
-// is missing.
+// Ready returns nil if the controller works: a leader has filled its caches, and any other replica
+// waits for the lease. Otherwise the error says what is missing.
 func (c *Controller) Ready() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case !c.running:
-		return errors.New("the controller does not run")
+		return errors.New("the controller is not running")
 	case c.term != nil:
 		return c.term.ready()
 	default:

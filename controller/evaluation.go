@@ -19,47 +19,49 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Expressions are bounded, but a bound may have a mistake, and one set must not end every leader. So a
-// mark is written to the set's status before its expressions are evaluated for the first time, and the
-// next write of the status removes it. A process that takes over and finds the mark of another one
-// knows that this one ended in between, by these expressions or by anything else. It tries such sets in
-// a process of their own, and sets those aside with which this one ends, too. A set that is not found out
-// that way, and ends process after process, is set aside as well.
+// Expressions are bounded, but a bound may have a bug, and one set must not end every leader.
+// Before the expressions of a set are evaluated for the first time, the controller therefore writes
+// a mark to the set's status, and the next write of the status removes it. A process that takes
+// over and finds the mark of another process knows that the other one ended in between, because of
+// these expressions or for any other reason. It tries such sets in a separate process, and sets a
+// set aside if that process ends, too. A set that passes this trial and still ends process after
+// process is also set aside.
 
 const (
-	// mostDeaths is how many processes may end while they evaluate the same inputs, although a trial of
-	// these ended well, and deathInterval how far apart two of them are that count: of a process that is
-	// killed time and again without a fault, some come to the end of an evaluation in between.
+	// mostDeaths is how many processes may end while they evaluate the same inputs, if a trial of
+	// these inputs succeeded. deathInterval is the minimum time between two ends that count. If a
+	// process is killed again and again for another reason, some evaluations complete in between.
 	mostDeaths    = 3
 	deathInterval = 10 * time.Second
-	// mostRehearsed is for how many members the expressions of a set are evaluated under the first mark.
+	// mostRehearsed is for how many members the expressions of a set are evaluated under the first
+	// mark.
 	mostRehearsed = 500
-	// rehearsalTime is for how long that is done.
+	// rehearsalTime limits the time of that evaluation.
 	rehearsalTime = 5 * time.Second
-	// markLifetime is for how long a mark is evidence: a store that was restored has old ones.
+	// markLifetime is how long a mark counts as evidence: a restored store has old ones.
 	markLifetime = time.Hour
 	// evaluationPatience is how long a sync waits for its turn to evaluate.
 	evaluationPatience = 10 * time.Second
 )
 
-// evaluation is what one sync evaluates of a set's expressions.
+// evaluation is the evaluation of a set's expressions by one sync.
 type evaluation struct {
 	term *term
 
 	known *memo
-	// set is the set with the mark, if it has got one.
+	// set is the set, with its mark if it has one.
 	set *v1.StatefulSet
-	// older are the sources of earlier revisions that are evaluated, too.
+	// older are the sources of earlier revisions that are evaluated as well.
 	older []identity.Source
-	// suspected is true if a process ended while it evaluated the same inputs. released is true if a user
-	// has released the set since then.
+	// suspected is true if a process ended while it evaluated the same inputs. released is true if
+	// a user has released the set since then.
 	suspected, released bool
-	// taken is what is to be given back of the room for evaluations.
+	// taken is the reserved part of the room for evaluations, which end returns.
 	taken int64
 }
 
-// beginEvaluation marks a set, if its expressions have not been evaluated before, and evaluates them
-// for its members. A set that ends processes is set aside instead.
+// beginEvaluation marks a set whose expressions have not been evaluated before, and evaluates them
+// for its members. It sets a set aside that ends processes.
 func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (*evaluation, error) {
 	e := &evaluation{term: t, known: known, set: set}
 	if set.Status.Evaluation == nil && isObserved(set) || isAtRest(set) {
@@ -71,7 +73,7 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 	switch {
 	case of.Any():
 	case mark.IsStopped():
-		return e, e.unmark(ctx) // nothing is left of what an earlier revision evaluated
+		return e, e.unmark(ctx) // the set no longer has the expressions that were stopped
 	default:
 		return e, nil
 	}
@@ -91,8 +93,9 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 	return e, nil
 }
 
-// first evaluates for members what was not evaluated for them before, behind a mark. Before that, what is
-// suspected is tried, and the set is set aside if it ends processes.
+// first evaluates the expressions under a mark, for members for which they have not been evaluated
+// yet. It tries a suspected set in a separate process first, and sets it aside if that process
+// ends.
 func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1.StatefulSetEvaluation, left []int) error {
 	next := e.term.nextMark(e.set, of, mark)
 	if e.suspected {
@@ -115,24 +118,25 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 	return nil
 }
 
-// rehearse evaluates the expressions of a set for members, for a while.
+// rehearse evaluates the expressions of a set for members, within rehearsalTime.
 func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
 	ctx, cancel := context.WithTimeout(ctx, rehearsalTime)
 	defer cancel()
 	of.Run(render.Within(ctx), members)
 }
 
-// tried evaluates the set in a process of its own, and reports whether the set is set aside after that.
+// tried evaluates the set in a separate process, and reports whether the set was set aside as a
+// result.
 func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation,
 	left []int) (stopped bool, err error) {
-	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while it evaluated it",
+	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while evaluating it",
 		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
 	err = e.term.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
 	switch {
 	case errors.Is(err, errTrialEnded):
 		next.Deaths = mark.Deaths + 1
 		if !e.released {
-			next.Deaths++ // the process before, and the trial
+			next.Deaths++ // the earlier process, and the trial
 		}
 		return true, e.stop(ctx, next)
 	case err == nil && next.Deaths >= mostDeaths:
@@ -142,7 +146,7 @@ func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, 
 	}
 }
 
-// markOf is the mark of a set for what it evaluates now, nil if there is none.
+// markOf returns the mark of a set for its current inputs, nil if there is none.
 func markOf(set *v1.StatefulSet, of identity.Evaluation) *v1.StatefulSetEvaluation {
 	if mark := set.Status.Evaluation; mark != nil && mark.Inputs == of.Inputs {
 		return mark
@@ -150,16 +154,18 @@ func markOf(set *v1.StatefulSet, of identity.Evaluation) *v1.StatefulSetEvaluati
 	return nil
 }
 
-// isAtRest reports whether nothing is done for the set, so that none of its expressions is evaluated.
+// isAtRest reports whether the controller does nothing for the set, and so evaluates no
+// expressions.
 func isAtRest(set *v1.StatefulSet) bool { return set.DeletionTimestamp != nil || held(set) }
 
-// isObserved reports whether the controller has completed a sync of the present spec, in which
-// expressions were evaluated.
+// isObserved reports whether the controller has completed a sync of the current spec that evaluated
+// its expressions.
 func isObserved(set *v1.StatefulSet) bool {
 	return set.Status.ObservedGeneration == set.Generation && set.Status.Condition(v1.StatefulSetReady).Reason != v1.ReasonHeld
 }
 
-// nextMark is the mark for an evaluation that follows one with the same inputs, nil if there was none.
+// nextMark is the mark for an evaluation that follows another one with the same inputs; before is
+// nil if there was none.
 func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.StatefulSetEvaluation) v1.StatefulSetEvaluation {
 	now := metav1.NewTime(t.hostNow().Truncate(time.Second))
 	next := v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.Identity, StartedAt: &now}
@@ -194,7 +200,8 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	if before := e.set.Status.Evaluation; before != nil {
 		last.StartedAt = before.StartedAt
 		if before.IsStopped() && !last.StoppedAt.After(before.StoppedAt.Time) {
-			// What has released the earlier stop must not release this one. The API has whole seconds.
+			// The annotation that released the earlier stop must not release this one. Times in the
+			// API are whole seconds.
 			last.StoppedAt = new(metav1.NewTime(before.StoppedAt.Add(time.Second)))
 		}
 	}
@@ -223,9 +230,9 @@ func (e *evaluation) write(ctx context.Context, status v1.StatefulSetStatus) err
 	return nil
 }
 
-// cover marks a set of which outputs of objects are about to be evaluated that were not before, unless
-// it is marked. A changed object is not marked anew: it would cost a write for each change, and outputs
-// only read fields.
+// cover marks a set before the outputs of its objects are evaluated for the first time, unless it
+// has a mark. A changed object does not cause another mark: that would cost a write for each
+// change, and outputs only read fields.
 func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.ObjectRead) error {
 	unknown := e.known.newOutputs(world.Set, due)
 	if len(unknown) == 0 {
@@ -241,19 +248,20 @@ func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.Ob
 	return nil
 }
 
-// stopOutputs sets the set aside, and returns the plan for that, if a trial of the outputs of its objects
-// has ended a process.
+// stopOutputs sets the set aside and returns the plan for that, after a trial of the outputs of its
+// objects has ended a process.
 func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
 	last := e.term.nextMark(e.set, identity.EvaluationOf(e.set, e.term.olderSources(e.set)...), nil)
-	last.Deaths = 2 // the process before, and the trial
+	last.Deaths = 2 // the earlier process, and the trial
 	if err := e.stop(ctx, last); err != nil {
 		return plan.Plan{}, err
 	}
 	return plan.Compute(e.term.view.world(e.set, e.term.hostNow())), nil
 }
 
-// complete ends the evaluation of a sync and returns the latest version of the set. It writes at once that
-// a suspected set is evaluated, so that a process that ends later is not blamed on the set.
+// complete ends the evaluation of a sync and returns the latest version of the set. For a suspected
+// set, it immediately records that the evaluation is complete. Otherwise the set would be blamed
+// for a process that ends later.
 func (e *evaluation) complete(ctx context.Context) (*v1.StatefulSet, error) {
 	defer e.end()
 	if mark := e.set.Status.Evaluation; e.suspected && !mark.IsStopped() {
@@ -276,7 +284,8 @@ func (e *evaluation) unmark(ctx context.Context) error {
 	return e.write(ctx, status)
 }
 
-// everyone is the room for evaluations: each takes one, and one that is to be alone all.
+// everyone is the room for evaluations. Each evaluation reserves one unit; one that must run alone
+// reserves all.
 const everyone = 1 << 20
 
 func (e *evaluation) takeRoom(ctx context.Context) error {
@@ -293,7 +302,7 @@ func (e *evaluation) takeRoom(ctx context.Context) error {
 	return nil
 }
 
-// end gives back the room. It may be called more than once.
+// end returns the reserved room. It may be called more than once.
 func (e *evaluation) end() {
 	e.term.suspects.room.Release(e.taken)
 	e.taken = 0

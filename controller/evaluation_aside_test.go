@@ -22,8 +22,8 @@ func TestASetThatIsSetAsideSaysWhatToDo(t *testing.T) {
 	if _, err := m.look(t); err != nil {
 		t.Fatal(err)
 	}
-	const want = "the controller does not evaluate spec.identity.transforms any more (inputs %s): 2 of its processes ended while they did; " +
-		"pods, claims and objects stay as they are; change these fields, or have them evaluated once more: kubectl sts evaluate web -n shop"
+	const want = "the controller no longer evaluates spec.identity.transforms (inputs %s): 2 of its processes ended while doing so; " +
+		"pods, claims and objects stay unchanged; change these fields, or retry the evaluation: kubectl sts evaluate web -n shop"
 	message := fmt.Sprintf(want, set.Status.Evaluation.Inputs)
 	for kind, status := range map[v1.StatefulSetConditionType]corev1.ConditionStatus{v1.StatefulSetReady: corev1.ConditionFalse,
 		v1.StatefulSetStalled: corev1.ConditionTrue, v1.StatefulSetReconciling: corev1.ConditionFalse,

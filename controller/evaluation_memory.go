@@ -15,18 +15,20 @@ import (
 	"statefulset.dev/identity"
 )
 
-// evaluated is what this term has evaluated of a set's expressions: with which inputs, for which members,
-// and the objects whose outputs it has read.
+// evaluated is what this term has evaluated of a set's expressions: the inputs, the members, and
+// the objects whose outputs it has read.
 type evaluated struct {
 	set     types.UID
 	inputs  string
 	members map[int]bool
 	outputs map[identity.ObjectKey]bool
-	// suspected is true if a process ended while it evaluated the set, and ended if one did by outputs.
+	// suspected is true if a process ended while it evaluated the set, ended if a trial of outputs
+	// has ended a process.
 	suspected, ended bool
 }
 
-// suspect notes whether a process ended while it evaluated the set. Then its outputs are tried first, too.
+// suspect records whether a process ended while it evaluated the set. If so, the outputs of its
+// objects are tried first as well.
 func (m *memo) suspect(suspected bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +42,7 @@ func (m *memo) isSuspected() bool {
 	return m.evaluated.suspected
 }
 
-// keepEnded notes that a trial of outputs has ended a process.
+// keepEnded records that a trial of outputs has ended a process.
 func (m *memo) keepEnded() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,8 +57,8 @@ func (m *memo) outputsEnded() (ended bool) {
 	return ended
 }
 
-// notEvaluated are the members for which the inputs have not been evaluated, as far as they are
-// evaluated under one mark, and whether that is all done.
+// notEvaluated returns the members, of those evaluated under one mark, for which the inputs have
+// not been evaluated. It also reports whether none is left.
 func (m *memo) notEvaluated(set *v1.StatefulSet, inputs string) (left []int, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +86,7 @@ func (m *memo) keepEvaluated(set *v1.StatefulSet, inputs string, members []int) 
 	}
 }
 
-// newOutputs are objects with outputs that have not been read in this term.
+// newOutputs are objects with outputs that this term has not read yet.
 func (m *memo) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown []identity.ObjectKey) {
 	gives := map[string]bool{}
 	for i := range set.Spec.ObjectTemplates {
@@ -100,7 +102,7 @@ func (m *memo) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown [
 	return unknown
 }
 
-// keepOutputsSeen notes objects whose outputs are evaluated under a mark.
+// keepOutputsSeen records objects whose outputs are evaluated under a mark.
 func (m *memo) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,8 +117,8 @@ func (m *memo) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
 	}
 }
 
-// olderSources are what pods of a set have been made from, and may be again, with other transforms than
-// the set has. It is cheap for sets without expressions.
+// olderSources are the sources of earlier revisions that pods of a set were created from, and may
+// be again, if their transforms differ from the set's. It is cheap for sets without expressions.
 func (t *term) olderSources(set *v1.StatefulSet) (older []identity.Source) {
 	const most = 3
 	names := []string{set.Status.CurrentRevision}

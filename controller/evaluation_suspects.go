@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// suspectPatience is how long the workers wait for one set that is evaluated before they begin, and
-	// suspectsPatience for all of them. Those that are left are evaluated when it is their turn.
+	// suspectPatience is how long the workers wait for one set that is evaluated before they begin,
+	// suspectsPatience for all of them. The sets that are left are evaluated in their turn.
 	suspectPatience  = 15 * time.Second
 	suspectsPatience = time.Minute
 )
 
 // suspects are sets with the mark of a process that has ended.
 type suspects struct {
-	// room is for evaluations that are under a mark.
+	// room is for evaluations under a mark.
 	room *semaphore.Weighted
-	// now is the one that is evaluated before the workers begin, nil if none is.
+	// now is the set that is evaluated before the workers begin, nil if there is none.
 	now atomic.Pointer[cache.ObjectName]
 }
 
@@ -41,17 +41,17 @@ func (s *suspects) has(key cache.ObjectName) bool {
 	return now != nil && *now == key
 }
 
-// ready returns an error as long as a set is evaluated before the workers begin.
+// ready returns an error while a set is evaluated before the workers begin.
 func (s *suspects) ready() error {
 	if now := s.now.Load(); now != nil {
-		return fmt.Errorf("the controller leads and first evaluates set %s alone, because a process ended while it evaluated it", now)
+		return fmt.Errorf("the controller leads and first evaluates set %s alone, because a process ended while evaluating it", now)
 	}
 	return nil
 }
 
-// evaluateSuspects syncs the sets with the mark of a process that has ended, one after the other and
-// before all other sets. Their turns are over when they begin, so nothing is written to the host, which
-// might take long; and a set that hangs does not keep the workers from beginning.
+// evaluateSuspects syncs the sets with the mark of a process that has ended, one by one and before
+// all other sets. Their turns are over from the start. So nothing is written to the host cluster,
+// which might take long, and a set that hangs does not keep the workers from beginning.
 func (t *term) evaluateSuspects(ctx context.Context) {
 	until := t.Clock.Now().Add(suspectsPatience)
 	for _, key := range t.marked() {
@@ -65,7 +65,7 @@ func (t *term) evaluateSuspects(ctx context.Context) {
 	}
 }
 
-// evaluateSuspect reports whether the sync has come to its end.
+// evaluateSuspect reports whether the sync has ended in time.
 func (t *term) evaluateSuspect(ctx context.Context, key cache.ObjectName) bool {
 	done, turn := make(chan struct{}), newTurn()
 	turn.end()
@@ -87,8 +87,7 @@ func (t *term) evaluateSuspect(ctx context.Context, key cache.ObjectName) bool {
 	}
 }
 
-// marked are the sets with the mark of another process, the one that was evaluated first before the
-// others.
+// marked are the sets with the mark of another process, the oldest mark first.
 func (t *term) marked() []cache.ObjectName {
 	var found []*v1.StatefulSet
 	for _, object := range t.view[setsResource].List() {

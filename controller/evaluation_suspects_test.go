@@ -92,7 +92,7 @@ func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
 		if took := time.Since(began); took != suspectPatience {
 			t.Errorf("the workers begin after %s, want %s", took, suspectPatience)
 		}
-		const want = "the controller leads and first evaluates set shop/web alone, because a process ended while it evaluated it"
+		const want = "the controller leads and first evaluates set shop/web alone, because a process ended while evaluating it"
 		if got := fmt.Sprint(term.suspects.ready()); got != want || !term.suspects.has(term.marked()[0]) {
 			t.Errorf("got readiness %q, want %q; and no worker may sync the set meanwhile", got, want)
 		}

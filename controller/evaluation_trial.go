@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// TrialArgument is the only argument of a process that ServeTrial runs in.
+	// TrialArgument is the only argument of a process that runs ServeTrial.
 	TrialArgument = "evaluate-in-trial"
-	// TrialRefused is its exit code if it could not read what it is to evaluate.
+	// TrialRefused is its exit code if it could not read the request.
 	TrialRefused = 3
-	// trialTimeout is how long it may take.
+	// trialTimeout limits how long it may take.
 	trialTimeout = 30 * time.Second
 )
 
-// errTrialEnded is what a trial returns whose process ended instead of saying that all is evaluated.
-var errTrialEnded = errors.New("a process that evaluated nothing else ended")
+// errTrialEnded is the result of a trial whose process ended before it completed the evaluation.
+var errTrialEnded = errors.New("the separate process for the evaluation ended")
 
-// Trial evaluates what is suspected to end a process in one of its own.
+// Trial evaluates expressions in a separate process, because they may end it.
 type Trial func(ctx context.Context, request []byte) error
 
-// NewTrial is a trial that runs a program, which reads the request and calls ServeTrial.
+// NewTrial returns a trial that runs a program, which reads the request and calls ServeTrial.
 func NewTrial(program string) Trial {
 	return func(ctx context.Context, request []byte) error {
 		ctx, cancel := context.WithTimeout(ctx, trialTimeout)
@@ -51,17 +51,17 @@ func NewTrial(program string) Trial {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("evaluating in a process of its own: %w", ctx.Err())
+			return fmt.Errorf("evaluating in a separate process: %w", ctx.Err())
 		case !errors.As(err, &exit) || exit.ExitCode() == TrialRefused:
-			return fmt.Errorf("evaluating in a process of its own: %w: %s", err, said.text)
+			return fmt.Errorf("evaluating in a separate process: %w: %s", err, said.text)
 		default:
-			klog.FromContext(ctx).Info("A process that evaluated nothing else ended", "state", exit.String(), "said", string(said.text))
+			klog.FromContext(ctx).Info("The separate process for an evaluation ended", "state", exit.String(), "said", string(said.text))
 			return errTrialEnded
 		}
 	}
 }
 
-// tail keeps the first that a process says.
+// tail keeps the beginning of what a process prints.
 type tail struct{ text []byte }
 
 func (t *tail) Write(text []byte) (int, error) {
@@ -70,23 +70,24 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// trialRequest is what is evaluated: the expressions of a set for some members, or the outputs of an
-// object.
+// trialRequest says what to evaluate: the expressions of a set for some members, or the outputs of
+// an object.
 type trialRequest struct {
 	Set     *v1.StatefulSet   `json:"set"`
 	Older   []identity.Source `json:"older,omitempty"`
 	Members []int             `json:"members,omitempty"`
-	// Template and Object are of outputs.
+	// Template and Object are set for outputs.
 	Template string         `json:"template,omitempty"`
 	Object   map[string]any `json:"object,omitempty"`
 }
 
-// ServeTrial evaluates what a trial asks for. An error is of a request that cannot be read: what cannot be
-// evaluated is reported where it is used, and so is a panic.
+// ServeTrial evaluates what a request asks for. It returns an error only for a request that cannot
+// be read. The controller reports expressions that cannot be evaluated, or that panic, where it
+// uses them.
 func ServeTrial(ctx context.Context, in io.Reader) error {
 	var request trialRequest
 	if err := json.NewDecoder(in).Decode(&request); err != nil || request.Set == nil {
-		return fmt.Errorf("reading what is to be evaluated: %w", errors.Join(err, errors.New("it has to name a set")))
+		return fmt.Errorf("reading the evaluation request: %w", errors.Join(err, errors.New("it must name a set")))
 	}
 	defer func() { _ = recover() }()
 	if request.Template == "" {
@@ -101,7 +102,7 @@ func ServeTrial(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// trialOf evaluates the outputs of an object of a set that is suspected in another process.
+// trialOf evaluates the outputs of an object in a separate process, if its set is suspected.
 func (t *term) trialOf(known *memo) objects.Trial {
 	return func(ctx context.Context, template identity.Object, live *unstructured.Unstructured) error {
 		if !known.isSuspected() {
@@ -123,7 +124,7 @@ func (t *term) tryOutputs(ctx context.Context, known *memo, template identity.Ob
 	return err
 }
 
-// try evaluates the expressions of the set in a process of its own, or the outputs of an object.
+// try evaluates the expressions of the set, or the outputs of an object, in a separate process.
 func (t *term) try(ctx context.Context, set *v1.StatefulSet, request trialRequest) error {
 	if t.Trial == nil {
 		return nil
@@ -132,7 +133,7 @@ func (t *term) try(ctx context.Context, set *v1.StatefulSet, request trialReques
 	request.Set.Status, request.Set.ManagedFields = v1.StatefulSetStatus{}, nil
 	text, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("encoding what is to be evaluated: %w", err)
+		return fmt.Errorf("encoding the evaluation request: %w", err)
 	}
 	return t.Trial(ctx, text)
 }

@@ -16,18 +16,18 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// event is something to tell about a set. The reasons are those of apps/v1. The
-// message is text, object and rest, one after the other; events that differ in the
-// name of the object only are told as one.
+// event is an event of a set, before it is emitted. The reasons are those of apps/v1. The message
+// is text, object and rest, one after the other. Events that differ only in the name of the object
+// are emitted as one.
 type event struct {
 	kind, reason string
 	text         string
-	// objectKind and object are what the event is about, empty if it is the set.
+	// objectKind and object name what the event is about, empty if it is the set.
 	objectKind, object string
 	rest               string
 }
 
-// topic is what events that are told as one have in common.
+// topic is what events have in common that are emitted as one.
 func (e event) topic() event {
 	e.object = ""
 	return e
@@ -36,7 +36,7 @@ func (e event) topic() event {
 // mostNames is how many objects one event names.
 const mostNames = 10
 
-// summarized joins the events of one topic. The topics stay in their order.
+// summarized joins the events of one topic. The topics keep their order.
 func summarized(events []event) []event {
 	objects := map[event][]string{}
 	var topics []event
@@ -53,7 +53,7 @@ func summarized(events []event) []event {
 	return topics
 }
 
-// listed names objects of a kind, those of low ordinals first.
+// listed names objects of a kind, low ordinals first.
 func listed(kind string, names []string) string {
 	if kind == "" {
 		return ""
@@ -73,16 +73,15 @@ func listed(kind string, names []string) string {
 
 func (e event) message() string { return e.text + e.object + e.rest }
 
-// pendingEvents are the events of a set that are told when its status is as it should be,
-// and the warnings that have been told: they hold until they are no longer given, and to
-// tell them at every look would be noise.
+// pendingEvents are the events of a set that are emitted once its status is up to date, and the
+// warnings that were emitted already. A warning applies until the planner no longer returns it, and
+// to emit it on every sync would be noise.
 type pendingEvents struct {
 	events   []event
 	warnings []plan.Warning
 }
 
-// addEvents keeps events, and those of the warnings that were not given at the look
-// before.
+// addEvents keeps events, and adds those of warnings that the previous sync did not have.
 func (m *memo) addEvents(warnings []plan.Warning, events []event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +103,7 @@ func (m *memo) takeEvents() []event {
 	return events
 }
 
-// tell sends the set's events to the host, and some more.
+// tell emits the pending events of a set, and some more.
 func (t *term) tell(set *v1.StatefulSet, more ...event) {
 	about := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),

@@ -22,11 +22,11 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// errTermOver is what a write returns that was not begun because the term is over.
+// errTermOver is the result of a write that did not begin because the term is over.
 var errTermOver = errors.New("the term is over")
 
-// staleRead is an error that means that the world is not as it was seen. It is no
-// refusal: the set has to be looked at again.
+// staleRead is an error that means that the world has changed since it was read. It is not a
+// refusal: the set must be synced again.
 type staleRead struct{ error }
 
 func (o *staleRead) Unwrap() error { return o.error }
@@ -43,37 +43,37 @@ type execution struct {
 	set  *v1.StatefulSet
 	key  cache.ObjectName
 	turn *turn
-	// confirmed is true once the set was read past the cache, and adopting is why it
-	// may not adopt anything any more.
+	// confirmed is true once the set was read past the cache. adopting is why the set must not
+	// adopt anything any more.
 	confirmed bool
 	adopting  error
-	// began is when the execution did, earlier what had failed before.
+	// began is when the execution began, earlier are the failures before it.
 	began   time.Time
 	earlier failures
 
-	// failed and paces are what the next execution has to know.
+	// failed and paces are what the next execution must know.
 	failed map[string]attempt
 	paces  map[string]*pace
 
-	// budgets is held while members are taken from service as budgets allow.
+	// budgets is locked while members are taken out of service as budgets allow.
 	budgets budgets
 
-	// mu is held to add to the events, which actions under way do.
+	// mu is locked to add to the events, which running actions do.
 	mu   sync.Mutex
 	done report
 }
 
-// report is what came of a plan.
+// report is the result of a plan.
 type report struct {
 	failures []plan.Failure
 	events   []event
-	// retryAfter is how long it takes until the first failure may be tried again.
+	// retryAfter is how long it takes until the first failure may be retried.
 	retryAfter time.Duration
-	// stopped is why the plan was given up although nothing was refused, and stoppedAt the
-	// action at which it was.
+	// stopped is why the execution of the plan stopped although nothing was refused, and stoppedAt
+	// the action at which it stopped.
 	stopped   error
 	stoppedAt action.Action
-	// unfinished is true if the turn was over before everything was begun.
+	// unfinished is true if the turn was over before every action had begun.
 	unfinished bool
 }
 
@@ -152,13 +152,12 @@ func (e *execution) carryOut(ctx context.Context, act action.Action) error { //n
 	}
 }
 
-// isFailure reports whether an action was tried in vain, and not merely given up.
+// isFailure reports whether an action was tried and failed, and was not merely given up.
 func isFailure(err error) bool {
 	return !errors.Is(err, errTermOver) && !errors.Is(err, errTurnOver) && !saysLookAgain(err)
 }
 
-// joined returns the failures among the errors, and if there are none, the first
-// error.
+// joined returns the failures among the errors, or the first error if none is a failure.
 func joined(errs []error) error {
 	var failures []error
 	var first error
@@ -174,8 +173,8 @@ func joined(errs []error) error {
 	return cmp.Or(errors.Join(failures...), first)
 }
 
-// unchanged returns an error if the set has changed since it was planned for. A
-// plan of thousands of actions takes a while.
+// unchanged returns an error if the set has changed since it was planned for: a plan of thousands
+// of actions takes a while.
 func (e *execution) unchanged() error {
 	now, ok := get[*v1.StatefulSet](e.term.view, setsResource, e.set.Namespace, e.set.Name)
 	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation ||
@@ -190,14 +189,14 @@ func held(set *v1.StatefulSet) bool {
 	return held
 }
 
-// confirmBefore confirms the set before the first chains in which something is adopted.
+// confirmBefore confirms the set before the first chains that adopt something.
 func (e *execution) confirmBefore(ctx context.Context, chains []action.Chain) {
 	if !e.confirmed && slices.ContainsFunc(chains, func(chain action.Chain) bool { return slices.ContainsFunc(chain, adopts) }) {
 		e.confirmed, e.adopting = true, e.term.confirm(ctx, e.set)
 	}
 }
 
-// adopts reports whether the set is to be confirmed before an action.
+// adopts reports whether the set must be confirmed before an action.
 func adopts(act action.Action) bool {
 	switch act.(type) {
 	case action.AdoptPod, action.AdoptRevision, action.OwnAnchor:
@@ -211,15 +210,15 @@ func adopts(act action.Action) bool {
 	return false
 }
 
-// confirm makes sure that the set is still there, past all caches, before anything
-// is adopted: what a set adopts that is being deleted is deleted with it.
+// confirm verifies, past all caches, that the set still exists, before it adopts anything. What a
+// set adopts while it is being deleted is deleted with it.
 func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 	live, err := t.liveSet(ctx, set)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}
 	case err != nil:
-		return fmt.Errorf("reading set before adopting: %w", err)
+		return fmt.Errorf("reading the set before adopting: %w", err)
 	case live.UID != set.UID || live.DeletionTimestamp != nil:
 		return &staleRead{errors.New("the set is being deleted")}
 	}

@@ -17,18 +17,19 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// budgets keeps what budgets do not know of from being more than they allow. That the host would
-// evict a pod uses up nothing of them, so it is true of one pod only, and no more is taken from
-// service until a later look shows that they know of that one.
+// budgets ensures that disruptions that PodDisruptionBudgets have not observed yet do not exceed
+// what the budgets allow. A successful dry run of an eviction uses up nothing, so it is valid for
+// one pod only. The controller takes no other pod out of service until a later sync shows that the
+// budgets have observed the first one.
 type budgets struct {
-	// Evictions, which use up what they are allowed, go on side by side.
+	// Evictions, which use up what a budget allows, run in parallel.
 	sync.RWMutex
-	// spent is true once a pod has been taken from service in place, or may have been.
+	// spent is true once a pod has been taken out of service in place, or may have been.
 	spent bool
 }
 
-// disrupt changes a pod, and where budgets have a say in that, as an eviction, it asks the host
-// before whether it would evict it.
+// disrupt changes a pod. If budgets apply to the change as they do to an eviction, it first tries
+// to evict the pod in a dry run.
 func (e *execution) disrupt(ctx context.Context, act action.Action, pod action.Target, what subject, change change) error {
 	if !action.AsksBudgets(act) {
 		return e.change(ctx, podsResource, what, pod, change)
@@ -50,7 +51,7 @@ func (e *execution) disrupt(ctx context.Context, act action.Action, pod action.T
 	return err
 }
 
-// evict removes a pod if budgets allow it.
+// evict evicts a pod if budgets allow it.
 func (e *execution) evict(ctx context.Context, what subject, object action.Target) error {
 	e.budgets.RLock()
 	defer e.budgets.RUnlock()
@@ -60,8 +61,8 @@ func (e *execution) evict(ctx context.Context, what subject, object action.Targe
 	return e.takeAway(ctx, podsResource, what, object, e.term.kinds.of(podsResource).expel)
 }
 
-// tryEviction tells the host to evict a pod in a dry run. The eviction says so for the host itself,
-// and the request for whoever else looks at it: of what is in an eviction, admission knows nothing.
+// tryEviction evicts a pod in a dry run. The eviction asks the cluster itself for a dry run, and
+// the parameters of the request tell admission, which does not read the body of an eviction.
 func tryEviction(ctx context.Context, host rest.Interface, eviction *policyv1.Eviction) error {
 	return host.Post().Namespace(eviction.Namespace).Resource("pods").Name(eviction.Name).SubResource("eviction").
 		VersionedParams(&metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}, scheme.ParameterCodec).

@@ -18,8 +18,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// createClaims creates the claims of one member at the same time. One that is
-// there already was not seen by the planner, who has to judge it first.
+// createClaims creates the claims of one member in parallel. If a claim already exists, the planner
+// has not seen it, and must evaluate it first.
 func (e *execution) createClaims(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
 	return joined(hostread.InParallel(ctx, len(claims), writesPerSet, func(i int) error { return e.createClaim(ctx, claims[i]) }))
 }
@@ -48,7 +48,7 @@ func (e *execution) setClaimOwners(ctx context.Context, act action.SetClaimOwner
 	return e.change(ctx, claimsResource, what, act.Claim, change{owners: ownerList(act.Owners)})
 }
 
-// ownerList are owners as a change has them: none are an empty list.
+// ownerList are owners in the form that a change needs: an empty list for none.
 func ownerList(owners []metav1.OwnerReference) []metav1.OwnerReference {
 	if owners == nil {
 		return []metav1.OwnerReference{}
@@ -56,15 +56,15 @@ func ownerList(owners []metav1.OwnerReference) []metav1.OwnerReference {
 	return owners
 }
 
-// markClaim notes what concerns nobody but the set: there is no event for it.
+// markClaim writes annotations that concern only the set, so there is no event.
 func (e *execution) markClaim(ctx context.Context, act action.MarkClaim) error {
 	what := subject{part: "annotations of ", kind: "claim", name: act.Claim.Name}
 	return e.change(ctx, claimsResource, what, act.Claim, change{annotations: act.Annotations})
 }
 
-// deleteClaim deletes a claim that the set asks to have deleted, and its data. Nothing brings
-// that back, so neither the caches nor the preconditions suffice: the set has to want it still,
-// the member to have no pod, and the claim to be due, as our store and the host say now.
+// deleteClaim deletes a claim, and its data, as the set requests. The data cannot be restored, so
+// neither the caches nor the preconditions suffice. The store and the cluster must confirm now that
+// the set still requests the deletion, that the member has no pod, and that the claim is due.
 func (e *execution) deleteClaim(ctx context.Context, act action.DeleteClaim) error {
 	what := subject{kind: "claim", name: act.Claim.Name}
 	if err := e.confirmRemoved(ctx, act.Ordinal); err != nil {
@@ -80,11 +80,11 @@ func (e *execution) deleteClaim(ctx context.Context, act action.DeleteClaim) err
 	return err
 }
 
-// errPodExists is why what a removed member had is not deleted.
+// errPodExists is why the claims and objects of a removed member are not deleted.
 var errPodExists = errors.New("still exists")
 
-// confirmRemoved makes sure, past the caches, that the set is as it was planned for and that a
-// member of it has no pod.
+// confirmRemoved verifies, past the caches, that the set has not changed since the plan and that a
+// member has no pod.
 func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
@@ -93,7 +93,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	}
 	switch pod, err := e.podOf(ctx, ordinal); {
 	case err != nil:
-		return fmt.Errorf("reading pod %s before deleting what its member had: %w", identity.PodName(e.set.Name, ordinal), err)
+		return fmt.Errorf("reading pod %s before deleting a claim or an object of its member: %w", identity.PodName(e.set.Name, ordinal), err)
 	case pod != nil:
 		if !isWatched(pod) {
 			e.term.memory.of(e.key).addUnlabeledPod(pod.Name)
@@ -103,18 +103,19 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 	return nil
 }
 
-// confirmDue makes sure that something is due by the clock of the host, which has just answered.
+// confirmDue verifies a due time by the clock of the cluster, which has just answered.
 func (e *execution) confirmDue(due time.Time) error {
 	switch now, known := e.term.hostTime(); {
 	case !known:
-		return errors.New("the answers of the host cluster do not say what time it is there: they lack the header Date")
+		return errors.New("the time of the host cluster is not known: its responses lack the header Date")
 	case now.Before(due):
-		return &staleRead{fmt.Errorf("it is due at %s, and it is %s in the host cluster", due.Format(time.RFC3339), now.Format(time.RFC3339))}
+		return &staleRead{fmt.Errorf("not due before %s, and it is %s in the host cluster", due.Format(time.RFC3339), now.Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// podOf is the pod of a member's name, whoever's, past the caches; nil if there is none.
+// podOf reads the pod with a member's name past the caches, whatever controls it; nil if there is
+// none.
 func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
 	pod, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*corev1.Pod, error) {
 		return e.term.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
@@ -125,14 +126,14 @@ func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error)
 	return pod, err
 }
 
-// confirmUnchanged makes sure that the set is what was decided on, past the caches.
+// confirmUnchanged verifies, past the caches, that the set has not changed since the plan.
 func (e *execution) confirmUnchanged(ctx context.Context) error {
 	live, err := e.term.liveSet(ctx, e.set)
 	switch {
 	case apierrors.IsNotFound(err):
 		return &staleRead{err}
 	case err != nil:
-		return fmt.Errorf("reading set before deleting what it does not need any more: %w", err)
+		return fmt.Errorf("reading the set before deleting what it no longer needs: %w", err)
 	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
 		return &staleRead{errors.New("the set has changed")}
 	}

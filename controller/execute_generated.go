@@ -15,10 +15,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// drawn are random texts, by key.
+// drawn are random values, by key.
 type drawn map[string]string
 
-// draw draws the texts of a Secret. They are in no plan, and nobody keeps them.
+// draw generates the values of a Secret. No plan contains them, and the controller does not keep
+// them.
 func draw(keys []v1.GeneratedKey) drawn {
 	texts := drawn{}
 	for _, key := range keys {
@@ -29,7 +30,7 @@ func draw(keys []v1.GeneratedKey) drawn {
 	return texts
 }
 
-// into is a Secret with the texts.
+// into is a Secret with the values.
 func (d drawn) into(secret *unstructured.Unstructured) *unstructured.Unstructured {
 	made := secret.DeepCopy()
 	data := make(map[string]any, len(d))
@@ -42,7 +43,7 @@ func (d drawn) into(secret *unstructured.Unstructured) *unstructured.Unstructure
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// hush takes the texts out of an answer: a webhook may have repeated what it refuses.
+// hush removes the values from an answer: a webhook may have repeated the object that it refuses.
 func (d drawn) hush(err error) error {
 	if err == nil {
 		return nil
@@ -55,9 +56,9 @@ func (d drawn) hush(err error) error {
 	return err
 }
 
-// silenced is an error of the same kind without its words.
+// silenced is an error of the same kind without its message.
 func silenced(err error) error {
-	const instead = "the host's answer has what was drawn, and is not repeated"
+	const instead = "the response of the host cluster contains generated values and is not shown"
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return errors.New(instead)

@@ -13,9 +13,8 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// updateInPlace changes a pod. If the host finds the change invalid, which another try
-// would not alter, the pod is removed, where the plan says so: it is still the one that
-// was decided on.
+// updateInPlace changes a pod. If the cluster finds the change invalid, another attempt would fail
+// as well. If the plan says so, the pod is then deleted: it is still the one that was decided on.
 func (e *execution) updateInPlace(ctx context.Context, act action.UpdateInPlace) error {
 	what := subject{kind: "pod", name: act.Pod.Name, why: " in place"}
 	err := e.disrupt(ctx, act, act.Pod, what, change{
@@ -34,8 +33,8 @@ func (e *execution) updateInPlace(ctx context.Context, act action.UpdateInPlace)
 	return err
 }
 
-// resizePod gives containers of a pod other resources. If the host says that this cannot be, the
-// pod is removed, where the plan says so.
+// resizePod changes the resources of a pod's containers. If the cluster cannot do that and the plan
+// says so, the pod is deleted.
 func (e *execution) resizePod(ctx context.Context, act action.ResizePod) error {
 	what := subject{part: "resources of ", kind: "pod", name: act.Pod.Name, why: " in place"}
 	err := e.disrupt(ctx, act, act.Pod, what, change{resources: act.Containers, sidecarResources: act.Sidecars})
@@ -49,22 +48,22 @@ func (e *execution) resizePod(ctx context.Context, act action.ResizePod) error {
 	return err
 }
 
-// isImpossible reports whether the host says of a resize that another try would get the same
-// answer: it is invalid, or, from Kubernetes 1.36 on, forbidden because the node of the pod does
-// not have so much, or resizes no pods.
+// isImpossible reports whether another attempt to resize would get the same answer: the resize is
+// invalid, or, from Kubernetes 1.36 on, forbidden because the node of the pod has too little
+// capacity or cannot resize pods.
 func isImpossible(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) &&
 		(apierrors.HasStatusCause(err, "NodeCapacity") || apierrors.HasStatusCause(err, "UnsupportedPlatform"))
 }
 
-// recreate removes a pod that the host does not let be changed.
+// recreate deletes a pod that the cluster does not allow to change.
 func (e *execution) recreate(ctx context.Context, removal action.DeletePod) error {
-	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The host does not let it be updated in place, so it is recreated: ",
+	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The cluster refused to update it in place, so it is recreated: ",
 		subject{kind: "pod", name: removal.Pod.Name}, "")
 	return e.deletePod(ctx, removal)
 }
 
-// endInPlace removes from a pod what was noted of its update.
+// endInPlace removes the annotation of an in-place update from a pod.
 func (e *execution) endInPlace(ctx context.Context, act action.EndInPlace) error {
 	what := subject{part: "annotation of ", kind: "pod", name: act.Pod.Name}
 	err := e.change(ctx, podsResource, what, act.Pod, change{annotations: map[string]*string{v1.InPlaceAnnotation: nil}})
@@ -74,7 +73,7 @@ func (e *execution) endInPlace(ctx context.Context, act action.EndInPlace) error
 	return err
 }
 
-// tellUpdated notes that a pod has all of another revision.
+// tellUpdated records the event that a pod has been updated to a revision.
 func (e *execution) tellUpdated(pod, revision string) {
 	e.note(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod},
 		", to revision "+revision)

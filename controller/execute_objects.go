@@ -22,8 +22,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// createObject creates an object, and never touches one that is there: whose that is, is for the
-// planner to judge.
+// createObject creates an object, and never touches an existing one: the planner decides who owns
+// that.
 func (e *execution) createObject(ctx context.Context, act action.CreateObject) error {
 	what, kind := objectSubject(act.Object), act.Object.GroupVersionKind().GroupKind()
 	place, err := e.placeOf(act.Object.GroupVersionKind())
@@ -50,8 +50,8 @@ func (e *execution) createObject(ctx context.Context, act action.CreateObject) e
 	return err
 }
 
-// post sends a new object. What is to be drawn for it is drawn now: if there is one already, or the
-// request has come through unseen, the texts are nobody's.
+// post sends a new object. It generates the values of a Secret for this request only. If the Secret
+// exists, or if the request succeeded unnoticed, no pod has used the values yet.
 func post(ctx context.Context, place dynamic.ResourceInterface, act action.CreateObject) (*unstructured.Unstructured, error) {
 	if len(act.Generate) == 0 {
 		return place.Create(ctx, act.Object, metav1.CreateOptions{FieldManager: identity.ObjectManager}) //nolint:wrapcheck // do says what was tried
@@ -61,9 +61,9 @@ func post(ctx context.Context, place dynamic.ResourceInterface, act action.Creat
 	return made, texts.hush(err)
 }
 
-// applyObject changes exactly the object that was decided on. With its UID an apply cannot create
-// one. What was written by creating it is taken over first, or fields that the template has no more
-// would stay.
+// applyObject changes exactly the object that was decided on: with its UID, an apply cannot create
+// an object. It first takes over the fields that were set when the object was created. Otherwise
+// fields that the template no longer has would stay.
 func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) error {
 	what, kind := objectSubject(act.Object), act.Object.GroupVersionKind().GroupKind()
 	place, err := e.placeOf(act.Object.GroupVersionKind())
@@ -93,9 +93,9 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 	return err
 }
 
-// takeOver makes the fields that an object was created with those of the manager that applies, and
-// returns its resource version then. Each request is begun like a write of its own: the set may have
-// changed, or the term be over, since the one before it.
+// takeOver moves the fields that an object was created with to the field manager that applies, and
+// returns the new resource version. Each request begins like a separate write: since the one
+// before, the set may have changed, or the term may have ended.
 func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, act action.ApplyObject) (version string, err error) {
 	what, kind, patch := objectSubject(act.Object), act.Object.GroupVersionKind(), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
@@ -106,10 +106,10 @@ func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterfa
 			return err // do says what was tried
 		}
 		if live.UID != act.At.UID || live.ResourceVersion != act.At.ResourceVersion {
-			return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, act.At.Name, errors.New("it has changed"))
+			return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, act.At.Name, errors.New("object has changed"))
 		}
 		if patch, err = objects.TakeOverPatch(live); err != nil {
-			return fmt.Errorf("taking its fields over: %w", err)
+			return fmt.Errorf("taking over its fields: %w", err)
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterfa
 	return version, err
 }
 
-// placeOf is where objects of a kind are written.
+// placeOf returns the client to write objects of a kind.
 func (e *execution) placeOf(kind schema.GroupVersionKind) (objects.Place, error) {
 	place, ok := e.term.objects.Place(kind, e.set.Namespace)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// createMember creates the pod when all claims that the member lacked exist.
+// createMember creates the pod after all claims exist that the member lacked.
 func (e *execution) createMember(ctx context.Context, act action.CreateMember) error {
 	if err := e.createClaims(ctx, act.Claims); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (e *execution) patchPod(ctx context.Context, act action.PatchPod) error {
 	return err
 }
 
-// setPodConditions tells no event: others change conditions all the time.
+// setPodConditions emits no event: others change conditions all the time.
 func (e *execution) setPodConditions(ctx context.Context, act action.SetPodConditions) error {
 	what := subject{part: "conditions of ", kind: "pod", name: act.Pod.Name}
 	return e.disrupt(ctx, act, act.Pod, what, change{conditions: act.Conditions})
@@ -81,7 +81,7 @@ func (e *execution) releasePod(ctx context.Context, act action.ReleasePod) error
 	return e.change(ctx, podsResource, what, act.Pod, change{dropOwner: e.set.UID})
 }
 
-// adopt makes the set the controller of an object that has none.
+// adopt makes the set the controller of an object that has no controller.
 func (e *execution) adopt(ctx context.Context, kind resource, what subject, object action.Target) error {
 	return e.adoptAs(ctx, kind, what, object, identity.Owner(e.set))
 }

@@ -18,20 +18,21 @@ import (
 	"statefulset.dev/identity"
 )
 
-// markObject notes what concerns nobody but the set: there is no event for it.
+// markObject writes an annotation that concerns only the set, so there is no event.
 func (e *execution) markObject(ctx context.Context, act action.MarkObject) error {
 	return e.changeObject(ctx, "annotations of ", act.Kind, act.At,
 		change{annotations: map[string]*string{v1.RetiredAtAnnotation: act.Note()}})
 }
 
-// setObjectOwners is as quiet.
+// setObjectOwners emits no event either.
 func (e *execution) setObjectOwners(ctx context.Context, act action.SetObjectOwners) error {
 	return e.changeObject(ctx, "owners of ", act.Kind, act.At,
 		change{owners: ownerList(act.Owners), annotations: map[string]*string{v1.ObjectInputsAnnotation: &act.Digest}})
 }
 
-// changeObject changes part of the metadata of an object, by a plain merge patch: not all kinds know
-// another one. The answer is remembered, so that it is not taken for a change by somebody else.
+// changeObject changes part of the metadata of an object. It sends a plain merge patch, because not
+// all kinds support other patches. It remembers the answer, so that a sync does not take it for a
+// change by another client.
 func (e *execution) changeObject(ctx context.Context, part string, kind schema.GroupVersionKind, at action.Target, change change) error {
 	what := subject{part: part, kind: kind.Kind, name: at.Name}
 	place, err := e.placeOf(kind)
@@ -53,9 +54,9 @@ func (e *execution) changeObject(ctx context.Context, part string, kind schema.G
 	})
 }
 
-// deleteObject deletes an object of a removed member or template. As for claims, neither the caches nor
-// the preconditions suffice: the set has to want it still, and no pod to be there that may use it, as our
-// store and the host say now.
+// deleteObject deletes an object of a removed member or template. As for claims, neither the caches
+// nor the preconditions suffice. The store and the cluster must confirm now that the set still
+// requests the deletion, and that no pod exists that may use the object.
 func (e *execution) deleteObject(ctx context.Context, act action.DeleteObject) error {
 	what := subject{kind: act.Kind.Kind, name: act.At.Name}
 	place, err := e.placeOf(act.Kind)
@@ -84,7 +85,7 @@ func (e *execution) deleteObject(ctx context.Context, act action.DeleteObject) e
 	return err
 }
 
-// confirmUnused makes sure that the set has not changed, and that no pod may use an object.
+// confirmUnused verifies that the set has not changed, and that no pod may use an object.
 func (e *execution) confirmUnused(ctx context.Context, act action.DeleteObject) error {
 	if act.Unused == "" {
 		return e.confirmRemoved(ctx, act.Ordinal)
@@ -106,7 +107,7 @@ func (e *execution) confirmUnused(ctx context.Context, act action.DeleteObject) 
 	return nil
 }
 
-// podsThatMayUse are, of an object of the set, all that it selects, and otherwise the one of the member.
+// podsThatMayUse returns all pods that the set selects, or for an object of a member only its pod.
 func (e *execution) podsThatMayUse(ctx context.Context, act action.DeleteObject) ([]corev1.Pod, error) {
 	if act.Ordinal >= 0 {
 		pod, err := e.podOf(ctx, act.Ordinal)

@@ -12,7 +12,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// createRevision creates what is of the set alone: there is no event for it.
+// createRevision emits no event, because a revision concerns only the set.
 func (e *execution) createRevision(ctx context.Context, revision *appsv1.ControllerRevision) error {
 	return e.add(ctx, revisionsResource, subject{kind: "revision", name: revision.Name}, revision)
 }
@@ -26,8 +26,8 @@ func (e *execution) adoptRevision(ctx context.Context, act action.AdoptRevision)
 	return e.adopt(ctx, revisionsResource, subject{part: "owner of ", kind: "revision", name: act.Revision.Name}, act.Revision)
 }
 
-// ownAnchor is as careful as adopting: what is given back to a set that is being deleted without what
-// belongs to it would be deleted.
+// ownAnchor is as careful as an adoption: a set that is being deleted without its dependents must
+// not become the owner of the anchor, which would then be deleted with it.
 func (e *execution) ownAnchor(ctx context.Context, act action.OwnAnchor) error {
 	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: act.Anchor.Name}, act.Anchor,
 		identity.AnchorOwner(e.set))

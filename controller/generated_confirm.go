@@ -18,12 +18,13 @@ import (
 	"statefulset.dev/identity"
 )
 
-// givenPage is how many claims or pods are read at a time to see which Secrets they were given.
+// givenPage is how many claims or pods are read at a time to check which Secrets they record.
 const givenPage = 500
 
-// confirmUngiven makes sure, past the caches, that nobody was given a Secret that is about to be drawn.
-// What is drawn over data that knows another text makes it useless, and the cache of Secrets may be ahead
-// of that of claims. Of the set's own, all claims and pods of members are read; of a member's, its own.
+// confirmUngiven verifies, past the caches, that no claim or pod records a Secret that is about to
+// be generated. New values would make data useless that was written with the old ones, and the
+// cache of Secrets may be ahead of the cache of claims. For a Secret of the set, all claims and all
+// pods of members are read; for a Secret of a member, only those of the member.
 func (e *execution) confirmUngiven(ctx context.Context, act action.CreateObject) error {
 	if len(act.Generate) == 0 {
 		return nil
@@ -42,8 +43,8 @@ func (e *execution) confirmUngiven(ctx context.Context, act action.CreateObject)
 	return e.confirmNoneGiven(ctx, "pod", act, pods, e.podPage)
 }
 
-// claimsOf select the claims of a member, those of claim templates that the set has no more among them, or
-// all claims if it is below 0.
+// claimsOf select the claims of a member, also those of claim templates that the set no longer has.
+// An ordinal below 0 selects all claims.
 func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
 	if ordinal < 0 {
 		return []metav1.ListOptions{{}}
@@ -59,7 +60,7 @@ func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
 	return all
 }
 
-// named selects one object. The controller has no right to get a claim.
+// named selects one object. The controller has no permission to get a claim.
 func named(name string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
 }
@@ -76,11 +77,11 @@ func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act actio
 			return page, err
 		})
 		if err != nil {
-			return fmt.Errorf("reading %ss before drawing Secret %s: %w", noun, act.Object.GetName(), err)
+			return fmt.Errorf("reading %ss before generating Secret %s: %w", noun, act.Object.GetName(), err)
 		}
 		for _, holder := range page {
 			if slices.Contains(identity.GeneratedOf(holder), act.Object.GetName()) {
-				return &staleRead{errors.New(noun + " " + holder.GetName() + " was given Secret " + act.Object.GetName())}
+				return &staleRead{errors.New(noun + " " + holder.GetName() + " already records generated Secret " + act.Object.GetName())}
 			}
 		}
 		if options.Continue = next; next == "" {

@@ -12,17 +12,17 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// handleEvents makes every event of a watched object wake the sets that it
+// handleEvents registers handlers by which every event of a watched object wakes the sets that it
 // concerns. It must be called before the informers run.
 func (t *term) handleEvents() {
 	for i := range t.kinds {
-		// It fails only for an informer that has stopped.
+		// This fails only for an informer that has stopped.
 		_, _ = t.informers[t.kinds[i].resource].AddEventHandler(t.handlerOf(&t.kinds[i]))
 	}
 }
 
-// handlerOf enqueues the sets that an object concerns. A change of nothing that
-// the planner reads wakes only those that wait to see their own write.
+// handlerOf enqueues the sets that an object concerns. A change that the planner does not read
+// wakes only the sets that wait to see their own write.
 func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { t.enqueue(kind.setsOf(t.view, object)) },
@@ -57,7 +57,7 @@ func (t *term) enqueueWaiting(keys []cache.ObjectName) {
 	}
 }
 
-// with adds the names of sets, each once.
+// with adds the keys of sets, each once.
 func with(keys []cache.ObjectName, sets []*v1.StatefulSet) []cache.ObjectName {
 	for _, set := range sets {
 		if key := cache.MetaObjectToName(set); !slices.Contains(keys, key) {

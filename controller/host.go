@@ -22,8 +22,8 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// endpoint is how the host is asked for the objects of one kind, past all caches, and
-// told to change them. What is nil cannot be done.
+// endpoint has the requests for objects of one kind, past all caches. A nil function is not
+// supported.
 type endpoint struct {
 	read   func(ctx context.Context, namespace, name string) (metav1.Object, error)
 	list   func(ctx context.Context, namespace string, options metav1.ListOptions) (runtime.Object, error)
@@ -35,7 +35,7 @@ type endpoint struct {
 	tryEviction func(ctx context.Context, eviction *policyv1.Eviction) error
 }
 
-// client is what a generated client can do with one kind in one namespace.
+// client is the part of a generated client for one kind and namespace that the controller uses.
 type client[T, L any] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	List(ctx context.Context, options metav1.ListOptions) (L, error)
@@ -44,7 +44,7 @@ type client[T, L any] interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// through makes an endpoint of the clients of a kind.
+// through builds an endpoint from the clients of a kind.
 func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(namespace string) C) endpoint {
 	return endpoint{
 		read: func(ctx context.Context, namespace, name string) (metav1.Object, error) {
@@ -56,7 +56,7 @@ func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(na
 		create: func(ctx context.Context, object metav1.Object) (metav1.Object, error) {
 			typed, ok := object.(T)
 			if !ok {
-				return nil, fmt.Errorf("a %T is no %T", object, typed)
+				return nil, fmt.Errorf("a %T is not a %T", object, typed)
 			}
 			return clientOf(object.GetNamespace()).Create(ctx, typed, metav1.CreateOptions{})
 		},
@@ -70,8 +70,7 @@ func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(na
 	}
 }
 
-// pages lists a namespace page by page, so that no more than one page is in memory at a
-// time.
+// pages lists a namespace page by page, so that only one page is in memory at a time.
 func (k *kind) pages(ctx context.Context, namespace string, use func(metav1.Object) error) error {
 	options := metav1.ListOptions{LabelSelector: k.selector, Limit: k.page}
 	for {
@@ -99,7 +98,7 @@ func (k *kind) pages(ctx context.Context, namespace string, use func(metav1.Obje
 	}
 }
 
-// readByList reads an object without the right to get it.
+// readByList reads an object without permission to get it.
 func (e endpoint) readByList(ctx context.Context, namespace, name string) (metav1.Object, error) {
 	page, err := e.list(ctx, namespace, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
 	if err != nil {
@@ -137,8 +136,7 @@ func (k *kind) add(ctx context.Context, object metav1.Object) (string, error) {
 	return versionOf(k.create(ctx, object))
 }
 
-// change patches exactly the object that was decided on, and returns its new resource
-// version.
+// change patches exactly the object that was decided on, and returns its new resource version.
 func (k *kind) change(ctx context.Context, namespace string, object action.Target, change change) (string, error) {
 	patchType, patch, err := change.patch(object)
 	if err != nil {
@@ -147,10 +145,10 @@ func (k *kind) change(ctx context.Context, namespace string, object action.Targe
 	return versionOf(k.patch(ctx, namespace, object.Name, patchType, patch, change.subresources()...))
 }
 
-// delete removes exactly the object that was decided on.
+// delete deletes exactly the object that was decided on.
 func (k *kind) delete(ctx context.Context, namespace string, object action.Target) error {
 	if k.remove == nil {
-		panic(fmt.Sprintf("the controller removes no %s", k.resource))
+		panic(fmt.Sprintf("the controller never deletes %s", k.resource))
 	}
 	return k.remove(ctx, namespace, object.Name, exactly(object))
 }
@@ -172,8 +170,8 @@ func evictionOf(namespace string, object action.Target) *policyv1.Eviction {
 	return &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options}
 }
 
-// exactly are the options with which an object is removed if it is the one that was decided on.
-// How long it has to end is its own business: nothing is removed before it has ended.
+// exactly are the options to delete an object only if it is the one that was decided on. The object
+// keeps its own grace period, so nothing is removed before it has ended.
 func exactly(object action.Target) metav1.DeleteOptions {
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 }
@@ -185,29 +183,29 @@ func versionOf(object metav1.Object, err error) (string, error) {
 	return object.GetResourceVersion(), nil
 }
 
-// change is what a patch changes. Nil fields stay as they are.
+// change is what a patch changes. Nil fields stay unchanged.
 type change struct {
-	// A label or annotation that is nil itself goes.
+	// A label or annotation with the value nil is removed.
 	labels, annotations map[string]*string
 	// owners replaces all owner references.
 	owners []metav1.OwnerReference
-	// addOwner and dropOwner leave the other owner references as they are.
+	// addOwner and dropOwner do not change other owner references.
 	addOwner  *metav1.OwnerReference
 	dropOwner types.UID
 	revision  *int64
-	// images and sidecars are those of containers and init containers of a pod, by name.
+	// images and sidecars are the images of containers and init containers of a pod, by name.
 	images, sidecars map[string]string
-	// resources and sidecarResources are those of containers and init containers of a pod, by
-	// name. Nothing else can be changed with them.
+	// resources and sidecarResources are the resources of containers and init containers of a pod,
+	// by name. Nothing else can be changed together with them.
 	resources, sidecarResources map[string]corev1.ResourceRequirements
-	// size and attributesClass are those of a claim.
+	// size and attributesClass belong to a claim.
 	size            *quantity.Quantity
 	attributesClass string
-	// conditions are set in the status of a pod. Nothing else can be changed with them.
+	// conditions are set in the status of a pod. Nothing else can be changed together with them.
 	conditions []corev1.PodCondition
 }
 
-// subresources are those that a patch goes to.
+// subresources returns the subresource that a patch goes to, if any.
 func (c change) subresources() []string {
 	switch {
 	case c.conditions != nil:
@@ -219,7 +217,7 @@ func (c change) subresources() []string {
 	}
 }
 
-// present are values none of which goes.
+// present are values of which none is removed.
 func present(values map[string]string) map[string]*string {
 	if values == nil {
 		return nil
@@ -231,9 +229,8 @@ func present(values map[string]string) map[string]*string {
 	return all
 }
 
-// patch is the change as the host understands it, bound to one object at one
-// resource version. A strategic merge patch merges owner references by UID and conditions
-// by type, a plain merge patch replaces them.
+// patch encodes the change, bound to one object at one resource version. A strategic merge patch
+// merges owner references by UID and conditions by type; a plain merge patch replaces them.
 func (c change) patch(object action.Target) (types.PatchType, []byte, error) {
 	patchType := types.StrategicMergePatchType
 	metadata := map[string]any{"uid": object.UID, "resourceVersion": object.ResourceVersion}

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// spec is what is changed of the spec.
+// spec is the part of a change that concerns the spec.
 func (c change) spec() map[string]any {
 	spec := map[string]any{}
 	if c.size != nil {
@@ -34,8 +34,8 @@ func (c change) spec() map[string]any {
 	return spec
 }
 
-// resourcesPatch gives containers resources. The host merges them with others by the names of
-// the containers and those of the resources.
+// resourcesPatch sets resources of containers. The cluster merges them with the others by the names
+// of the containers and of the resources.
 func resourcesPatch(resources map[string]corev1.ResourceRequirements) (patch []map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(resources)) {
 		patch = append(patch, map[string]any{"name": name, "resources": resources[name]})
@@ -43,7 +43,7 @@ func resourcesPatch(resources map[string]corev1.ResourceRequirements) (patch []m
 	return patch
 }
 
-// imagesPatch gives containers images. The host merges them with others by their names.
+// imagesPatch sets images of containers. The cluster merges them with the others by their names.
 func imagesPatch(images map[string]string) (patch []map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(images)) {
 		patch = append(patch, map[string]string{"name": name, "image": images[name]})

@@ -11,50 +11,51 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// HostTime is the time of the host cluster, as its answers tell it. Dates that one replica writes are
-// read by another, whose own clock may differ by any amount, and next to dates that the cluster has
-// written. So the planner uses the cluster's time only.
+// HostTime is the time of the host cluster, as its responses report it. One replica writes dates
+// that another one reads, whose clock may differ by any amount. Both compare them with dates that
+// the cluster has written. So the planner uses only the cluster's time.
 //
-// An HTTP answer has its time in the Date header, in whole seconds. So the offset of the own clock is
-// known to lie between two bounds, which each answer draws closer. A clock that is right has an offset
-// of zero, and is not touched.
+// An HTTP response has its time in the Date header, in whole seconds. So the offset of this
+// process's clock lies between two bounds, and each response narrows them. If the offset may be
+// zero, the clock is used unchanged.
 type HostTime struct {
 	clock clock.PassiveClock
-	// elapsed is how long ago this began. It does not change when the clock is set.
+	// elapsed is the time since this was created. It does not change when the clock is set.
 	elapsed func() time.Duration
 
 	mu sync.Mutex
-	// least and most are what the host's time was then, at least and at most. They count if known is true.
+	// least and most are bounds of the cluster's time at that moment. They are valid if known is
+	// true.
 	least, most time.Time
 	known       bool
 }
 
-// NewHostTime returns a time that is not known yet, and until then that of the clock. Its Observe has to wrap
-// the transport to the host.
+// NewHostTime returns a time that is not known yet, and is that of the clock until then. Its
+// Observe must wrap the transport to the cluster.
 func NewHostTime(by clock.PassiveClock) *HostTime {
 	began := time.Now()
 	return &HostTime{clock: by, elapsed: func() time.Duration { return time.Since(began) }}
 }
 
-// Observe reads the time in all answers of the host.
+// Observe reads the time in all responses of the cluster.
 func (h *HostTime) Observe(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(request *http.Request) (*http.Response, error) {
 		sent := h.elapsed()
 		response, err := next.RoundTrip(request)
-		if err == nil && response.StatusCode < http.StatusInternalServerError { // which may be that of a proxy
+		if err == nil && response.StatusCode < http.StatusInternalServerError { // a proxy may have sent a 5xx
 			h.answered(sent, h.elapsed(), response.Header.Get("Date"))
 		}
 		return response, err
 	})
 }
 
-// roundTrip is a function as a RoundTripper.
+// roundTrip makes a function a RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
-// answered notes the time in an answer to a request. If that contradicts earlier ones, the clock of the host
-// was set, or this process stood still, and the answer alone counts.
+// answered records the time in the response to a request. If it contradicts earlier ones, the
+// cluster's clock was set, or this process was suspended, and only the new response counts.
 func (h *HostTime) answered(sent, received time.Duration, date string) {
 	at, err := http.ParseTime(date)
 	if err != nil {
@@ -83,17 +84,17 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// Now is the host's present time: that of the own clock if that may be right, and else the bound that is
-// nearest to it.
+// Now is the current time of the cluster: that of this process's clock if it may be right,
+// otherwise the nearest bound.
 func (h *HostTime) Now() time.Time {
 	now, _ := h.now()
 	return now
 }
 
-// Since is how long ago a time was in the host.
+// Since is how long ago a time was in the cluster.
 func (h *HostTime) Since(from time.Time) time.Duration { return h.Now().Sub(from) }
 
-// now is the host's present time, and false if that is not known.
+// now is the current time of the cluster, and false if it is not known.
 func (h *HostTime) now() (time.Time, bool) {
 	now := h.clock.Now()
 	h.mu.Lock()
@@ -112,7 +113,7 @@ func (h *HostTime) now() (time.Time, bool) {
 	}
 }
 
-// hostTime is the present time of the host, and false if that is not known.
+// hostTime is the current time of the cluster, and false if it is not known.
 func (c *Config) hostTime() (now time.Time, known bool) {
 	if c.HostTime == nil {
 		return c.Clock.Now(), true
@@ -120,7 +121,8 @@ func (c *Config) hostTime() (now time.Time, known bool) {
 	return c.HostTime.now()
 }
 
-// hostNow is the present time of the host, or that of the own clock if the host's time is not known.
+// hostNow is the current time of the cluster, or of this process's clock if the cluster's is not
+// known.
 func (c *Config) hostNow() time.Time {
 	now, _ := c.hostTime()
 	return now

@@ -8,31 +8,32 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The indexes, named by what they are asked for. Values that are names have the
-// namespace in front: "<namespace>/<name>".
+// The indexes, named by their keys. Keys that are names are prefixed with the namespace:
+// "<namespace>/<name>".
 const (
 	byNamespace = cache.NamespaceIndex
 	// byUID finds a set by its own UID.
 	byUID = "uid"
-	// byController finds what the set of a UID controls.
+	// byController finds the objects that a set controls, by its UID.
 	byController = "controller"
-	// byMemberOf finds the pods whose names say that they are members of a set.
+	// byMemberOf finds the pods that belong to a set according to their names.
 	byMemberOf = "memberOf"
-	// byClaimBase finds the claims of the name "<base>-<ordinal>", and the sets that
-	// name their claims so.
+	// byClaimBase finds the claims named "<base>-<ordinal>", and the sets whose claims have such
+	// names.
 	byClaimBase = "claimBase"
-	// byKnowing finds the claims that record generated Secrets, by the names of the sets that they may
-	// be of: "<any template>-<set>-<ordinal>".
+	// byKnowing finds the claims that record generated Secrets, by the names of the sets that they
+	// may belong to: "<any template>-<set>-<ordinal>".
 	byKnowing = "knowing"
-	// byClaimOwner finds the claims that the set or the pod of a UID controls and that have the
-	// name of a member's claim, whether or not the set still has the claim template.
+	// byClaimOwner finds the claims with the name of a member's claim that a set or a pod controls,
+	// by the UID of the set or pod. It does not matter whether the set still has the claim
+	// template.
 	byClaimOwner = "claimOwner"
-	// byRevisionBase finds the revisions of the name "<base>-<hash>", and the sets
-	// that name their revisions so.
+	// byRevisionBase finds the revisions named "<base>-<hash>", and the sets whose revisions have
+	// such names.
 	byRevisionBase = "revisionBase"
 	// byObjectKind finds the sets that describe objects of a kind.
 	byObjectKind = "objectKind"
-	// byOrphanage finds the revisions of a namespace that nobody controls.
+	// byOrphanage finds the revisions of a namespace that have no controller.
 	byOrphanage = "orphanage"
 	// byBucket finds stubs by the hash of their base.
 	byBucket = "bucket"

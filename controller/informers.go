@@ -13,9 +13,8 @@ import (
 // informers fill a view, one for each kind.
 type informers map[resource]cache.SharedIndexInformer
 
-// newInformers builds the informers and their view, and starts none. Their indexes and
-// transforms cannot fail to be added before they run, so a failure is a mistake in the
-// program.
+// newInformers builds the informers and their view, and starts none. Adding indexes and transforms
+// cannot fail before they run, so a failure is a bug.
 func newInformers(all kinds) (informers, view) {
 	built, v := informers{}, view{}
 	for i := range all {

@@ -20,10 +20,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// claimsKind are all claims: they have no label by which those of members could be
-// selected. Whose a claim is, its name says; who owns it is the retention policy's
-// business. The controller removes one only if the set asks for that, and has no right to get
-// one.
+// claimsKind selects all claims, because the claims of members have no common label. The name of a
+// claim says which member it belongs to, and the retention policy decides who owns it. The
+// controller deletes a claim only if the set requests it, and has no permission to get one.
 func claimsKind(host kubernetes.Interface) kind {
 	claims := through[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
 	claims.read = claims.readByList
@@ -57,8 +56,8 @@ func claimsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// ownerOfClaim is the reference by which a set of ours, or a pod of the name of its member,
-// controls a claim of a name that a member's claim may have; nil if there is none.
+// ownerOfClaim is the reference by which one of our sets, or a pod with the name of its member,
+// controls a claim with a name that a member's claim may have; nil if there is none.
 func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	base, named := baseOfClaim(claim)
@@ -74,8 +73,8 @@ func ownerOfClaim(claim metav1.Object) *metav1.OwnerReference {
 	}
 }
 
-// setOwning is the set of ours that controls a claim, itself or through the pod of a member; nil if
-// there is none.
+// setOwning is the one of our sets that controls a claim, directly or through the pod of a member;
+// nil if there is none.
 func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
 	owner := ownerOfClaim(claim)
 	if owner == nil {
@@ -92,8 +91,9 @@ func setOwning(v view, claim metav1.Object) *v1.StatefulSet {
 	return set
 }
 
-// setsOfClaim are those that have a claim of this name, or may have had, and the one that controls it:
-// more than one if the names of templates and sets can be split in more ways than one.
+// setsOfClaim are the sets that have a claim with this name, or may have had one, and the set that
+// controls it. There is more than one set if the name can be split into a template and a set in
+// several ways.
 func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	base, ok := baseOfClaim(claim)
 	if !ok {
@@ -112,9 +112,9 @@ func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	return sets
 }
 
-// setsKnown are the sets that a claim may be of which records generated Secrets, as
-// "<namespace>/<name>": a template that a set has no more is not known, so the name can be split
-// at each dash.
+// setsKnown are the sets that a claim with generated Secrets may belong to, as
+// "<namespace>/<name>". Claim templates that a set no longer has are not known, so the name is
+// split at each dash.
 func setsKnown(claim metav1.Object, annotations map[string]string) (keys []string) {
 	base, named := baseOfClaim(claim)
 	if !named || annotations[v1.GeneratedAnnotation] == "" {
@@ -128,8 +128,8 @@ func setsKnown(claim metav1.Object, annotations map[string]string) (keys []strin
 	return keys
 }
 
-// baseOfClaim takes the ordinal off the name of a claim. Such a name ends like that of
-// a pod.
+// baseOfClaim removes the ordinal from the name of a claim. Such a name ends like the name of a
+// pod.
 func baseOfClaim(claim metav1.Object) (string, bool) {
 	base, _, ok := identity.ParsePodName(claim.GetName())
 	return base, ok
@@ -140,8 +140,8 @@ func claimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 		hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-// trimClaim keeps stubs of claims that are no member's of the sets that there are, unless they record
-// generated Secrets or a set of ours controls them.
+// trimClaim keeps only stubs of claims that belong to no existing set, unless they record generated
+// Secrets or one of our sets controls them.
 func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	base, named := baseOfClaim(claim)
 	switch {

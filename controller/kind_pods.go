@@ -25,8 +25,8 @@ import (
 // podsInAPage is how many pods, or claims, are listed at a time.
 const podsInAPage = 100
 
-// podsKind are the pods that have the label of members, whosever they are. Those that
-// have lost it are found in another way (unlabeled_pods.go).
+// podsKind selects the pods that have the label of members, whatever controls them. Pods that have
+// lost the label are found in another way (unlabeled_pods.go).
 func podsKind(host kubernetes.Interface) kind {
 	pods := through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods)
 	pods.evict = func(ctx context.Context, eviction *policyv1.Eviction) error {
@@ -61,8 +61,8 @@ func podsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// setsOfPod is the set that the pod's name speaks of, which must know a pod that is in
-// its way.
+// setsOfPod is the set that the pod's name belongs to. A set must know of every pod that uses the
+// name of its member.
 func setsOfPod(v view, pod metav1.Object) []*v1.StatefulSet {
 	name, _, ok := identity.ParsePodName(pod.GetName())
 	if !ok {
@@ -106,7 +106,7 @@ func trimPod(_ view, pod *corev1.Pod) any {
 	if _, restarts := kept.Annotations[v1.InPlaceAnnotation]; restarts {
 		keepInPlace(kept, pod)
 	}
-	// Of a pod that does not end, it is told what keeps it.
+	// The status explains what keeps a terminating pod from ending.
 	if pod.DeletionTimestamp != nil {
 		kept.Finalizers, kept.Spec.NodeName = pod.Finalizers, pod.Spec.NodeName
 	}
@@ -127,9 +127,9 @@ func claimVolumes(volumes []corev1.Volume) []corev1.Volume {
 }
 
 // telling are the conditions that say whether a pod is ready, and why it has no node, and those
-// with a domain, of which gates are. Where more than containers makes a pod ready, it counts
-// whether these are not. The time of the last probe says nothing new, and of conditions with a
-// domain nobody reads the message.
+// with a domain, which gates use. If a pod has readiness gates, ContainersReady counts if it is
+// False. The time of the last probe carries no information, and the planner does not read the
+// message of a condition with a domain.
 func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, condition := range conditions {
@@ -148,9 +148,9 @@ func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition
 	return kept
 }
 
-// telltale are the containers that have not come to a good end, by the IDs that tell a
-// restarted one from the one before, and what waits or has ended badly. Messages are left
-// out: they count seconds, and each would be a change.
+// telltale are the containers that have not completed successfully. Their IDs distinguish a
+// restarted container from the one before. It also keeps why a container is waiting or has failed.
+// Messages are dropped: they count seconds, and each would be a change.
 func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var kept []corev1.ContainerStatus
 	for i := range statuses {
@@ -172,9 +172,8 @@ func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// keepInPlace keeps, of a pod that is updated in place, what tells how far its node is: when
-// containers were started, which resources they are to have and have, and what the node says
-// of a resize.
+// keepInPlace keeps, of a pod that is updated in place, what shows the progress of its node: when
+// containers were started, their desired and actual resources, and the conditions of a resize.
 func keepInPlace(kept, pod *corev1.Pod) {
 	kept.Status.InitContainerStatuses = keepStarts(kept.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 	kept.Status.ContainerStatuses = keepStarts(kept.Status.ContainerStatuses, pod.Status.ContainerStatuses)
@@ -188,7 +187,7 @@ func keepInPlace(kept, pod *corev1.Pod) {
 	}
 }
 
-// keepStarts keeps when containers were started, and the resources that they have.
+// keepStarts keeps when containers were started, and their actual resources.
 func keepStarts(kept, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	for i := range statuses {
 		at := slices.IndexFunc(kept, func(c corev1.ContainerStatus) bool { return c.Name == statuses[i].Name })
@@ -203,7 +202,7 @@ func keepStarts(kept, statuses []corev1.ContainerStatus) []corev1.ContainerStatu
 	return kept
 }
 
-// onlyResources are containers with their resources.
+// onlyResources are containers with only their resources.
 func onlyResources(containers []corev1.Container) (kept []corev1.Container) {
 	for i := range containers {
 		kept = append(kept, corev1.Container{Name: containers[i].Name, Resources: containers[i].Resources})

@@ -17,11 +17,11 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// revisionsInAPage is how many revisions are listed at a time. One holds a template.
+// revisionsInAPage is how many revisions are listed at a time. Each holds a template.
 const revisionsInAPage = 20
 
-// revisionsKind are all revisions: DaemonSets have some too, and no label tells them
-// apart. They are kept until the history is full.
+// revisionsKind selects all revisions: DaemonSets have some too, and no label distinguishes them.
+// They are kept until the history is full.
 func revisionsKind(host kubernetes.Interface) kind {
 	return kind{
 		resource: revisionsResource,
@@ -54,8 +54,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 	}
 }
 
-// setsOfRevision are those that could want the revision's name, and those that could
-// adopt it.
+// setsOfRevision are the sets that may need the revision's name, and those that may adopt it.
 func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
 	var all []*v1.StatefulSet
 	if base, ok := baseOfRevision(revision); ok {
@@ -71,14 +70,13 @@ func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
 	return all
 }
 
-// matches reports whether the set's selector matches; one that cannot be read
-// matches nothing.
+// matches reports whether the set's selector matches. An invalid selector matches nothing.
 func matches(set *v1.StatefulSet, of map[string]string) bool {
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	return err == nil && selector.Matches(labels.Set(of))
 }
 
-// baseOfRevision takes the hash off the name of a revision. A hash has no dash.
+// baseOfRevision removes the hash from the name of a revision. A hash contains no dash.
 func baseOfRevision(revision metav1.Object) (string, bool) {
 	name := revision.GetName()
 	dash := strings.LastIndexByte(name, '-')
@@ -92,9 +90,9 @@ func revisionChanged(before, after *appsv1.ControllerRevision) bool {
 	return before.Revision != after.Revision || hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 }
 
-// trimRevision keeps stubs of what another controller has. A record of another
-// StatefulSet, such as the built-in one of the same name, may have the data that a set of
-// ours wants under that name; of all others the name alone counts.
+// trimRevision keeps only stubs of revisions that another controller owns. A revision of another
+// StatefulSet, such as the built-in one of the same name, may have the data that one of our sets
+// needs under that name. Of all others, only the name counts.
 func trimRevision(v view, revision *appsv1.ControllerRevision) any {
 	controller := metav1.GetControllerOfNoCopy(revision)
 	base, named := baseOfRevision(revision)
@@ -112,7 +110,7 @@ func trimRevision(v view, revision *appsv1.ControllerRevision) any {
 	}
 }
 
-// isOurs reports whether a reference is to a set of our group, of whatever version.
+// isOurs reports whether a reference is to a set of our API group, in any version.
 func isOurs(owner *metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 	return group == v1.GroupName && owner.Kind == v1.Kind

@@ -15,8 +15,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// setsKind are the sets themselves. They live in our own API, where their status is
-// written (status.go) and nothing else.
+// setsKind are the sets themselves. They are in our own API, where the controller writes only their
+// status (status.go).
 func setsKind(sets versioned.Interface) kind {
 	return kind{
 		resource: setsResource,
@@ -57,8 +57,8 @@ func trimSet(_ view, set *v1.StatefulSet) any {
 	return set
 }
 
-// setsOfSet are the set itself and those whose claims have the same names, which may
-// have waited for it to go.
+// setsOfSet are the set itself, and sets whose claims have the same names, which may have been
+// waiting for its deletion.
 func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 	set, ok := object.(*v1.StatefulSet)
 	if !ok {
@@ -71,9 +71,9 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 	return all
 }
 
-// setChanged is false for the status that we wrote ourselves, unless it changed
-// what the planner reads of a status: a completed update leaves a revision behind
-// that may have to go, and what a rollout rests on is noted before it is acted on.
+// setChanged is false for a status that this controller wrote, unless it changed what the planner
+// reads of a status. After a completed update, a revision may have to be deleted, and the planner
+// records rollout decisions in the status before it acts on them.
 func setChanged(memory *memory, before, after any) bool {
 	earlier, was := before.(*v1.StatefulSet)
 	later, is := after.(*v1.StatefulSet)
@@ -85,7 +85,7 @@ func setChanged(memory *memory, before, after any) bool {
 		!memory.find(cache.MetaObjectToName(later)).isOwnStatus(later.ResourceVersion)
 }
 
-// claimBases are what the names of a set's claims begin with, by claim template.
+// claimBases are the prefixes of the names of a set's claims, by claim template.
 func claimBases(set *v1.StatefulSet) []string {
 	bases := make([]string, len(set.Spec.VolumeClaimTemplates))
 	for i := range bases {

@@ -16,7 +16,7 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// resource names one kind of object that we watch and write.
+// resource names one kind of object that the controller watches and writes.
 type resource string
 
 const (
@@ -26,45 +26,45 @@ const (
 	revisionsResource resource = "controllerrevisions"
 )
 
-// kind is what the controller has to know of one kind of object. All else is the same
-// for all kinds: an informer runs, its events wake the sets that an object concerns, and
-// what is written is waited for until the informer shows it.
+// kind is what the controller must know about one kind of object. All else is the same for all
+// kinds: an informer runs, its events wake the sets that an object concerns, and after a write the
+// controller waits until the informer shows it.
 type kind struct {
-	// resource and group are those of the host's API, and noun is the word for people.
+	// resource and group are those of the API, and noun is the word in messages.
 	resource resource
 	group    string
 	noun     string
-	// inform builds the informer that the term runs. It selects by label where there is
-	// a label that all members' objects have.
+	// inform builds the informer that the term runs. It selects by label if all members' objects
+	// have a common label.
 	inform func() cache.SharedIndexInformer
-	// selector is the same selection for who lists, and page how many are listed at a time.
+	// selector is the same selection for lists, and page how many objects are listed at a time.
 	selector string
 	page     int64
-	// trim returns what the caches keep of an object: what the planner reads, what an
-	// event is resolved by, and what a write is conditioned on. Of what can be no set's,
-	// or no present one's, it keeps a stub.
+	// trim returns what the caches keep of an object: what the planner reads, what resolves an
+	// event to sets, and the preconditions of a write. Of an object that no existing set can use,
+	// it keeps a stub.
 	trim func(v view, object any) any
-	// indexes are what objects are found by.
+	// indexes are the indexes to find objects.
 	indexes cache.Indexers
-	// controlled is true for what a set controls by an owner reference, and adopts and
-	// releases. The set that controls it is found by it, and it by that set.
+	// controlled is true for a kind that a set controls by an owner reference, and adopts and
+	// releases. An owner reference then leads from the object to the set, and an index from the set
+	// to the object.
 	controlled bool
-	// concerns are the sets that an object concerns besides the one that controls it.
+	// concerns returns the sets that an object concerns, except the set that controls it.
 	concerns func(v view, object metav1.Object) []*v1.StatefulSet
-	// changed reports whether two states of an object are different for the planner.
+	// changed reports whether two states of an object differ for the planner.
 	changed func(memory *memory, before, after any) bool
-	// endpoint is how the host is asked for objects and told to change them. What it
-	// cannot do is never done.
+	// endpoint has the requests for objects of this kind. Other requests are never sent.
 	endpoint
 }
 
-// kinds is the table of them. A kind that is in it needs no line elsewhere but where the
-// planner's world is put together, and where its actions are carried out. Not in it is what
-// is watched only while something asks for it: the objects that sets describe, which may be
-// of any kind (objects.go), and quotas (quotas.go). No other set waits for these.
+// kinds is the table of kinds. A new kind needs code elsewhere only where the planner's world is
+// put together, and where its actions are carried out. Two sorts of objects are watched only while
+// something needs them, and are not in the table: the objects that sets describe, which may be of
+// any kind (objects.go), and quotas (quotas.go). No other set waits for these.
 type kinds []kind
 
-// watchedKinds are the sets and what belongs to them in the host.
+// watchedKinds are the sets, and the objects of sets in the host cluster.
 func watchedKinds(host kubernetes.Interface, sets versioned.Interface) kinds {
 	return kinds{setsKind(sets), podsKind(host), claimsKind(host), revisionsKind(host)}
 }
@@ -78,7 +78,7 @@ func (all kinds) of(named resource) *kind {
 	panic(fmt.Sprintf("no kind of object is named %s", named))
 }
 
-// indexers are the kind's own indexes and those that its row asks for.
+// indexers are the indexes that all such kinds have, and those of the kind's row.
 func (k *kind) indexers() cache.Indexers {
 	all := cache.Indexers{}
 	if k.controlled {
@@ -88,7 +88,7 @@ func (k *kind) indexers() cache.Indexers {
 	return all
 }
 
-// setsOf are the names of the sets that an object concerns.
+// setsOf are the keys of the sets that an object concerns.
 func (k *kind) setsOf(v view, object any) []cache.ObjectName {
 	switch s := object.(type) {
 	case *stub:
@@ -109,7 +109,8 @@ func (k *kind) setsOf(v view, object any) []cache.ObjectName {
 	return with(keys, k.concerns(v, about))
 }
 
-// trimmed makes a function of one type one of any. What is of another type stays as it is.
+// trimmed makes a function for one type a function for any type. Objects of other types stay
+// unchanged.
 func trimmed[T any](trim func(v view, object T) any) func(v view, object any) any {
 	return func(v view, object any) any {
 		if typed, ok := object.(T); ok {
@@ -119,8 +120,8 @@ func trimmed[T any](trim func(v view, object T) any) func(v view, object any) an
 	}
 }
 
-// differing makes a comparison of one type one of any. A stub that stays one is the
-// same; what becomes one, or was one, is not.
+// differing makes a comparison for one type a comparison for any type. Two stubs are equal; a stub
+// and an object are not.
 func differing[T any](differ func(before, after T) bool) func(memory *memory, before, after any) bool {
 	return func(_ *memory, before, after any) bool {
 		b, was := before.(T)

@@ -13,15 +13,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// lease is a lock that remembers until when it is surely ours. Leader election
-// tells us that leadership is lost by a timer, and a process that was stopped may
-// wake up and write before that timer has had its turn. So every write compares
-// the clocks with what the lease itself says.
+// lease is a lock that remembers until when this replica certainly holds it. Leader election
+// reports by a timer that leadership is lost. A process that was stopped may resume and write
+// before that timer fires. So every write compares the clocks with the lease.
 //
-// There are two: one counts while the machine runs and cannot be set, but stands
-// still while the machine is suspended; the other is the time of day, which goes on,
-// and may be set. The lease is held if both say so. The time of day says nothing any
-// more when it is before the lease was taken, so then it is not held until it is
+// There are two clocks. One counts while the machine runs and cannot be set, but it stops while the
+// machine is suspended. The other is the time of day, which goes on, and may be set. The lease is
+// held if both say so. If the time of day is before the lease was acquired, it proves nothing. The
+// lease then counts as not held until it is renewed.
 // renewed.
 type lease struct {
 	resourcelock.Interface
@@ -29,10 +28,10 @@ type lease struct {
 	clock    clock.PassiveClock
 	timeout  time.Duration
 	duration time.Duration
-	// since holds a time.Time, when the last write of the lease that succeeded was begun;
-	// zero if we do not hold it.
+	// since holds a time.Time: when the last successful write of the lease began, or zero if this
+	// replica does not hold the lease.
 	since atomic.Value
-	// holder is whom the lease named when the elector last read or wrote it.
+	// holder is the holder in the lease when the elector last read or wrote it.
 	holder string
 }
 
@@ -42,7 +41,7 @@ func newLease(lock resourcelock.Interface, options Options, clock clock.PassiveC
 	return l
 }
 
-// Get reads the lease from the host.
+// Get reads the lease from the host cluster.
 func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
@@ -53,12 +52,12 @@ func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 	return record, raw, err
 }
 
-// Create takes a lease that does not exist yet.
+// Create acquires a lease that does not exist yet.
 func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Create)
 }
 
-// Update takes, renews or gives back the lease.
+// Update acquires, renews or releases the lease.
 func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Update)
 }
@@ -68,12 +67,12 @@ func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRec
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	// Others count from when they see the write, which is later than now.
+	// Other replicas count from when they see the write, which is later than now.
 	began := l.clock.Now()
 	if record.HolderIdentity != l.Identity() {
 		l.since.Store(time.Time{})
 		if l.holder != l.Identity() {
-			return fmt.Errorf("the lease %s is held by %q by now, and is not ours to give back", l.Describe(), l.holder)
+			return fmt.Errorf("the lease %s is now held by %q, so this replica must not release it", l.Describe(), l.holder)
 		}
 	}
 	if err := write(ctx, record); err != nil {
@@ -86,7 +85,7 @@ func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// check returns an error if the lease may be somebody else's by now.
+// check returns an error if another replica may hold the lease by now.
 func (l *lease) check() error {
 	since, _ := l.since.Load().(time.Time)
 	if since.IsZero() {
@@ -94,7 +93,7 @@ func (l *lease) check() error {
 	}
 	awake, passed := l.clock.Since(since), l.clock.Now().Round(0).Sub(since.Round(0))
 	if max(awake, passed) >= l.duration || passed < 0 {
-		return fmt.Errorf("the lease %s is not held any more: the machine ran for %s since it was renewed, and the time of day went on by %s",
+		return fmt.Errorf("the lease %s is no longer held: since it was renewed, the machine ran for %s, and the time of day advanced by %s",
 			l.Describe(), awake, passed)
 	}
 	return nil

@@ -15,49 +15,49 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// memory is what a term remembers from one sync of a set to the next. It has a memo of
-// each set that it was asked for, until the set is forgotten, which is when a sync finds
-// it gone and the caches show what was written for it.
+// memory is what a term remembers of a set from one sync to the next. It has a memo of each set
+// that it was asked for. The memo is dropped when a sync finds that the set no longer exists and
+// the caches show all writes for it.
 type memory struct {
 	mu   sync.Mutex
 	sets map[cache.ObjectName]*memo
 }
 
-// memo is what is remembered of one set. Each part has its methods in the file that is
-// named behind it; they may be called at the same time.
+// memo is what is remembered of one set. The methods of each part are in the file that its comment
+// names; they may be called concurrently.
 type memo struct {
 	key cache.ObjectName
 
 	mu sync.Mutex
-	// footprint is what is to be seen of the set's own writes (writes.go).
+	// footprint are the versions that show the set's own writes (writes.go).
 	footprint footprint
-	// failures are what has failed and may not be tried yet (retries.go).
+	// failures are the requests that failed and must not be retried yet (retries.go).
 	failures failures
-	// unlabeled are the pods in its way that cannot be watched (unlabeled_pods.go).
+	// unlabeled are pods that use the set's names and cannot be watched (unlabeled_pods.go).
 	unlabeled map[string]sighting
 	// searched is true when such pods have been searched for (unlabeled_pods.go).
 	searched bool
-	// durable is what surely does not get lost (write.go).
+	// durable is the version of the set that cannot be lost (write.go).
 	durable incarnation
 	// statusAt is when the status was last written, zero if it was not (status.go).
 	statusAt time.Time
-	// pending are the events to tell once the status is written (events.go).
+	// pending are the events to emit once the status is written (events.go).
 	pending pendingEvents
-	// reads are what the last plan has read of the set's revisions. A set that is as it
-	// should be needs nothing of the kind.
+	// reads is what the last plan has read of the set's revisions. A set with nothing to do needs
+	// none of it.
 	reads plan.Records
-	// objects are what is remembered of objects beside pods.
+	// objects is what is remembered of supporting objects.
 	objects objects.Memory
 	// evaluated is what has been evaluated of the set's expressions (evaluation_memory.go).
 	evaluated evaluated
-	// read is what was read of objects that the caches have only stubs of (unread.go).
+	// read are objects that were read because the caches have only stubs of them (unread.go).
 	read map[*unread]any
 }
 
 func newMemory() *memory { return &memory{sets: map[cache.ObjectName]*memo{}} }
 
-// of is the memo of a set. It is made if there is none, so whoever asks has to know
-// that the set exists.
+// of returns the memo of a set, and creates it if there is none. So the caller must know that the
+// set exists.
 func (m *memory) of(key cache.ObjectName) *memo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *memory) of(key cache.ObjectName) *memo {
 	return known
 }
 
-// find is the memo of a set that need not exist. It may be nil.
+// find returns the memo of a set that may not exist. It may be nil.
 func (m *memory) find(key cache.ObjectName) *memo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,14 +82,14 @@ func (m *memory) all() []*memo {
 	return slices.Collect(maps.Values(m.sets))
 }
 
-// forget drops the memo of a set that is gone.
+// forget drops the memo of a deleted set.
 func (m *memory) forget(key cache.ObjectName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sets, key)
 }
 
-// keepWritesOnly drops all else, because the set is gone.
+// keepWritesOnly drops everything but the footprint, because the set was deleted.
 func (m *memo) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

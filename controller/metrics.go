@@ -15,7 +15,8 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// gauges are the metrics of apps/v1's controller, under its names, the window, and the objects.
+// gauges are the metrics of the apps/v1 controller, under the same names, the window, and the
+// objects.
 type gauges struct {
 	window                      *metrics.Gauge
 	objects                     *objects.Gauge
@@ -33,13 +34,13 @@ func newGauges(register func(metrics.Registerable) error) (*gauges, error) {
 		objects: objects.NewGauge(),
 		window: metrics.NewGauge(&metrics.GaugeOpts{
 			Subsystem: "statefulset_controller", Name: "host_window",
-			Help: "How many writes the host is given to work on at a time, as far as it was written to", StabilityLevel: metrics.ALPHA,
+			Help: "How many writes the controller sends to the host cluster at a time, as of its last write", StabilityLevel: metrics.ALPHA,
 		}),
 		maxUnavailable: perSet("statefulset_max_unavailable", "How many members of a set may be unavailable because of an update"),
-		unavailable:    perSet("statefulset_unavailable_replicas", "How many wanted members of a set are missing or unavailable"),
+		unavailable:    perSet("statefulset_unavailable_replicas", "How many desired members of a set are missing or unavailable"),
 		skips: metrics.NewCounterVec(&metrics.CounterOpts{
 			Subsystem: "statefulset_controller", Name: "stale_sync_skips_total",
-			Help: "How often a set was not decided on because the caches did not show its own writes yet", StabilityLevel: metrics.ALPHA,
+			Help: "How often the sync of a set was skipped because the caches did not show its own writes yet", StabilityLevel: metrics.ALPHA,
 		}, []string{"group", "resource"}),
 	}
 	if register == nil {
@@ -65,7 +66,7 @@ func (g *gauges) skipped(all kinds, unseen []resource) {
 	}
 }
 
-// forget drops a set that is gone, so that its last numbers are not shown for ever.
+// forget drops a deleted set, so that its last numbers are not shown forever.
 func (g *gauges) forget(key cache.ObjectName) {
 	for _, policy := range []v1.PodManagementPolicyType{v1.OrderedReadyPodManagement, v1.ParallelPodManagement} {
 		g.maxUnavailable.Delete(labelsOf(key, policy))
@@ -74,7 +75,7 @@ func (g *gauges) forget(key cache.ObjectName) {
 	g.objects.Show(key, nil)
 }
 
-// reset drops all sets: another replica shows them now.
+// reset drops all sets, because another replica shows them now.
 func (g *gauges) reset() {
 	g.maxUnavailable.Reset()
 	g.unavailable.Reset()

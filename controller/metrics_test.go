@@ -31,7 +31,7 @@ func TestMetricsShowASetUntilItIsGone(t *testing.T) {
 	want := `# HELP statefulset_controller_statefulset_max_unavailable [ALPHA] How many members of a set may be unavailable because of an update
 # TYPE statefulset_controller_statefulset_max_unavailable gauge
 statefulset_controller_statefulset_max_unavailable{pod_management_policy="Parallel",statefulset_name="web",statefulset_namespace="shop"} 3
-# HELP statefulset_controller_statefulset_unavailable_replicas [ALPHA] How many wanted members of a set are missing or unavailable
+# HELP statefulset_controller_statefulset_unavailable_replicas [ALPHA] How many desired members of a set are missing or unavailable
 # TYPE statefulset_controller_statefulset_unavailable_replicas gauge
 statefulset_controller_statefulset_unavailable_replicas{pod_management_policy="Parallel",statefulset_name="web",statefulset_namespace="shop"} 2
 `
@@ -42,7 +42,7 @@ statefulset_controller_statefulset_unavailable_replicas{pod_management_policy="P
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(""), strings.Fields(names)...); err != nil {
 		t.Errorf("metrics after the set is gone: %v", err)
 	}
-	skips := `# HELP statefulset_controller_stale_sync_skips_total [ALPHA] How often a set was not decided on because the caches did not show its own writes yet
+	skips := `# HELP statefulset_controller_stale_sync_skips_total [ALPHA] How often the sync of a set was skipped because the caches did not show its own writes yet
 # TYPE statefulset_controller_stale_sync_skips_total counter
 statefulset_controller_stale_sync_skips_total{group="apps",resource="controllerrevisions"} 1
 `

@@ -12,14 +12,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// milestones are the events of what a set has come to by a status that was written just now. They
-// are read off the status before, and not off what is remembered, so that a controller that takes
-// over repeats none.
+// milestones are events about what a set has completed according to the status that was just
+// written. They are derived from the previous status and not from memory, so that a controller that
+// takes over does not repeat events.
 func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
 	before := &set.Status
 	if isRolledBack(after.Rollout) && !isRolledBack(before.Rollout) {
 		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutRolledBack,
-			text: fmt.Sprintf("The update to %s was rolled back: no member is at it any more", after.Rollout.Revision)})
+			text: fmt.Sprintf("The update to %s was rolled back: no member runs it any more", after.Rollout.Revision)})
 	}
 	if step := stepDone(before.Rollout, after.Rollout); step > 0 {
 		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
@@ -30,10 +30,10 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 	for i := range after.VolumeClaims {
 		is := &after.VolumeClaims[i]
 		was := claimsOf(before, is.Name)
-		// After another spec, claims may be as their template describes because that asks for less.
+		// After a change of the spec, claims may match their template because it requests less.
 		if hasGrown(was, is) && before.ObservedGeneration == after.ObservedGeneration {
 			events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonClaimGrown,
-				text: fmt.Sprintf("%d of %d claims of template %s are as it describes", is.UpToDate, is.Claims, is.Name)})
+				text: fmt.Sprintf("%d of %d claims match template %s", is.UpToDate, is.Claims, is.Name)})
 		}
 		if is.Infeasible > 0 && was.Infeasible == 0 && set.Spec.VolumeClaimUpdate.IsInPlace() {
 			events = append(events, event{kind: corev1.EventTypeWarning, reason: v1.ReasonClaimGrowthRefused, text: refusal(is, after)})
@@ -42,14 +42,14 @@ func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []even
 	return events
 }
 
-// isRolledBack reports whether no member is left of those that an update had reached.
+// isRolledBack reports whether all members that an update had reached have left it.
 func isRolledBack(rollout *v1.RolloutStatus) bool {
 	return rollout != nil && (rollout.Aborted || rollout.Rollback) && rollout.Step > 0 && len(rollout.Superseded) == 0 &&
 		len(rollout.Released) == 0
 }
 
-// stepDone is the step of an update that was done between two records, zero if none was. Steps
-// that somebody has promoted the update past were not.
+// stepDone is the step of an update that was completed between two statuses, zero if none was. A
+// step that a user skipped by a promotion was not completed.
 func stepDone(before, after *v1.RolloutStatus) int32 {
 	if before == nil || after == nil || before.Revision != after.Revision || before.Step == 0 || after.Step != before.Step+1 ||
 		after.PromotedAll {
@@ -65,7 +65,7 @@ func stepsOf(set *v1.StatefulSet) int {
 	return 0
 }
 
-// claimsOf is what a status says of the claims of a template, nothing if it does not.
+// claimsOf is the status of the claims of a template, zero if there is none.
 func claimsOf(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStatus {
 	at := slices.IndexFunc(status.VolumeClaims, func(c v1.VolumeClaimStatus) bool { return c.Name == template })
 	if at < 0 {
@@ -74,15 +74,16 @@ func claimsOf(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStat
 	return &status.VolumeClaims[at]
 }
 
-// hasGrown reports whether the last claims of a template that had to grow have done so.
+// hasGrown reports whether the last claims of a template that had to grow have grown.
 func hasGrown(was, is *v1.VolumeClaimStatus) bool {
 	return was.Growing > 0 && is.Growing == 0 && is.UpToDate+is.Differing == is.Claims
 }
 
-// refusal says that claims of a template cannot grow, and how to give that up if the set says so.
+// refusal says that claims of a template cannot grow, and how to give up the growth if the status
+// says that.
 func refusal(claims *v1.VolumeClaimStatus, status *v1.StatefulSetStatus) string {
 	if stalled := status.Condition(v1.StatefulSetStalled); stalled.Reason == v1.ReasonClaimGrowthRefused {
 		return stalled.Message
 	}
-	return fmt.Sprintf("%d of %d claims of template %s cannot become as it describes", claims.Infeasible, claims.Claims, claims.Name)
+	return fmt.Sprintf("%d of %d claims cannot be changed to match template %s", claims.Infeasible, claims.Claims, claims.Name)
 }

@@ -62,14 +62,14 @@ func TestMilestonesAreTold(t *testing.T) {
 		"the end of a rollback": {
 			before: v1.StatefulSetStatus{Rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true, Released: reached}},
 			after:  v1.StatefulSetStatus{Rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true}},
-			want:   []string{"Normal RolloutRolledBack The update to web-b was rolled back: no member is at it any more"}},
+			want:   []string{"Normal RolloutRolledBack The update to web-b was rolled back: no member runs it any more"}},
 		"nothing in the middle of a rollback": {before: v1.StatefulSetStatus{Rollout: at(1)},
 			after: v1.StatefulSetStatus{Rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true, Released: reached}}},
 		"no rollback of what has nothing to go back to": {before: v1.StatefulSetStatus{Rollout: at(1)},
 			after: v1.StatefulSetStatus{Rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true, Superseded: reached}}},
 		"claims that have grown": {
 			before: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 0)}, after: v1.StatefulSetStatus{VolumeClaims: data(3, 0, 0)},
-			want: []string{"Normal ClaimGrown 3 of 3 claims of template data are as it describes"}},
+			want: []string{"Normal ClaimGrown 3 of 3 claims match template data"}},
 		"no claims of which others have yet to grow": {
 			before: v1.StatefulSetStatus{VolumeClaims: data(1, 1, 0)}, after: v1.StatefulSetStatus{VolumeClaims: data(2, 0, 0)}},
 		"no claims that do not have to grow any more": {before: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 1), ObservedGeneration: 1},
@@ -79,7 +79,7 @@ func TestMilestonesAreTold(t *testing.T) {
 			want: []string{"Warning ClaimGrowthRefused claim data-web-2 cannot"}},
 		"claims that were refused while something else stalls the set": {
 			before: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 0)}, after: v1.StatefulSetStatus{VolumeClaims: data(2, 1, 1)},
-			want: []string{"Warning ClaimGrowthRefused 1 of 3 claims of template data cannot become as it describes"}},
+			want: []string{"Warning ClaimGrowthRefused 1 of 3 claims cannot be changed to match template data"}},
 		"what users requested, once it is seen": {
 			before: v1.StatefulSetStatus{UserActions: requested(false)}, after: v1.StatefulSetStatus{UserActions: requested(true)},
 			want: []string{

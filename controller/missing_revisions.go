@@ -15,10 +15,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// missingRevisions are the names of the revisions that the set's pods have, or its
-// status names as the current one, and that are not among those found. Pods and
-// revisions reach the caches on different ways: a set that takes over the pods of
-// another must not decide on them before it knows their revisions.
+// missingRevisions are the names of revisions that are not among those found, although pods of the
+// set run them or its status names one as the current revision. Pods and revisions reach the caches
+// independently: a set that takes over the pods of another set must not decide about them before it
+// knows their revisions.
 func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.ControllerRevision) []string {
 	known := map[string]bool{"": true}
 	for _, revision := range found {
@@ -40,7 +40,7 @@ func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.C
 	return missing
 }
 
-// readRevisions reads revisions past the cache; those that do not exist are left out.
+// readRevisions reads revisions past the cache, and leaves out those that do not exist.
 func (t *term) readRevisions(ctx context.Context, set *v1.StatefulSet, names []string) ([]*appsv1.ControllerRevision, error) {
 	var all []*appsv1.ControllerRevision
 	for _, name := range names {

@@ -10,7 +10,7 @@ import (
 	"statefulset.dev/controller/objects"
 )
 
-// newWatcher watches what templates of the sets of a term describe.
+// newWatcher returns a watcher of the objects that templates of the term's sets describe.
 func (t *term) newWatcher() *objects.Watcher {
 	return objects.NewWatcher(objects.Config{
 		Clients:    t.Objects,
@@ -23,7 +23,7 @@ func (t *term) newWatcher() *objects.Watcher {
 	})
 }
 
-// objectsOf is what is remembered of the objects of a set, nil if nothing is.
+// objectsOf is the memory of a set's objects, nil if there is none.
 func (t *term) objectsOf(key cache.ObjectName) *objects.Memory {
 	if known := t.memory.find(key); known != nil {
 		return &known.objects
@@ -31,7 +31,7 @@ func (t *term) objectsOf(key cache.ObjectName) *objects.Memory {
 	return nil
 }
 
-// setsOf are the sets that a term sees.
+// setsOf are the sets that a term knows.
 type setsOf struct{ term *term }
 
 func (s setsOf) Get(namespace, name string) (*v1.StatefulSet, bool) {

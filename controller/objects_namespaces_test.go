@@ -211,7 +211,7 @@ func TestASetOutsideOfTheNamespacesKeepsWhatItHas(t *testing.T) {
 	host.do(func() { host.listed["a"] = true })
 	term.becomes(t, sets["a"], "known", known)
 	got := term.kindOf(t, sets["c"])
-	for _, want := range []string{`--object-namespaces lists (a), and "c" is not one of them`, "what the set has stays",
+	for _, want := range []string{`--object-namespaces lists (a), and "c" is not one of them`, "existing objects stay",
 		"list the namespace there and bind ClusterRole statefulset-controller-objects in it"} {
 		if got.Known || !strings.Contains(got.Refused, want) {
 			t.Errorf("ConfigMaps in namespace c: got %+v, want them refused with %q", got, want)

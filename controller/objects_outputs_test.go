@@ -106,7 +106,7 @@ func TestAnObjectThatCannotBeReadHoldsUpItsPodOnly(t *testing.T) {
 	term, host, set := newOutputTerm(t, 1)
 	host.do(func() { host.hides = true })
 	p, _ := look(t, term, host)
-	if want := "gives no ADDRESS: it cannot be read: "; len(given(p)) > 0 || !strings.Contains(p.Waiting, want) {
+	if want := "gives no ADDRESS: cannot read the object: "; len(given(p)) > 0 || !strings.Contains(p.Waiting, want) {
 		t.Errorf("the plan creates %q and waits for %q, want none, and %q", given(p), p.Waiting, want)
 	}
 	known := term.memory.of(cache.MetaObjectToName(set))

@@ -13,31 +13,31 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// Options is what an operator may choose about the controller.
+// Options are the operator's options for the controller.
 type Options struct {
-	// LeaderElect makes replicas agree on the one that controls. Without it every
-	// replica does.
+	// LeaderElect makes the replicas elect a leader. Without it, every replica controls the sets.
 	LeaderElect bool
-	// LeaseNamespace and LeaseName say which Lease of the host cluster they agree by.
+	// LeaseNamespace and LeaseName name the Lease for leader election in the host cluster.
 	LeaseNamespace, LeaseName string
-	// LeaseDuration is how long a leader that has fallen silent is respected.
+	// LeaseDuration is how long other replicas wait for a silent leader.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long a leader that cannot renew goes on leading.
+	// RenewDeadline is how long a leader that cannot renew the lease continues to lead.
 	RenewDeadline time.Duration
-	// RetryPeriod is how often the lease is renewed, or tried for.
+	// RetryPeriod is how often the leader renews the lease, and the other replicas try to acquire
+	// it.
 	RetryPeriod time.Duration
-	// ConcurrentSyncs is how many sets are worked on at the same time.
+	// ConcurrentSyncs is how many sets are synced at the same time.
 	ConcurrentSyncs int
 }
 
-// NewOptions returns the defaults. With them a leader that is killed has a
-// successor within 15 seconds. The others look at the lease every 1 to 2.2 seconds
-// (the retry period and its jitter), and count the nine seconds of its duration from
-// when they have seen it renewed: up to 2.2 seconds after it was. When these are
-// over, up to 2.2 more pass before the next look. The rest is for a fresh list.
+// NewOptions returns the defaults. With them, a killed leader is replaced within 15 seconds. The
+// other replicas read the lease every 1 to 2.2 seconds (the retry period and its jitter). They
+// count its duration of nine seconds from when they see a renewal, up to 2.2 seconds late. After
+// these nine seconds, up to 2.2 more pass before the next read. The remaining time is for a fresh
+// list.
 //
-// For the same reason a leader that gives the lease back is replaced within 2.2
-// seconds and the time for the list.
+// For the same reason, a leader that releases the lease is replaced within 2.2 seconds and the time
+// for the list.
 func NewOptions() Options {
 	return Options{
 		LeaderElect:     true,
@@ -53,29 +53,29 @@ func NewOptions() Options {
 // AddFlags adds a flag for every option.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.LeaderElect, "leader-elect", o.LeaderElect,
-		"Let replicas agree on the one that controls. Switch it off only if there is a single replica.")
+		"Elect one replica as the leader that controls the sets. Disable this only with a single replica.")
 	flags.StringVar(&o.LeaseNamespace, "leader-elect-lease-namespace", o.LeaseNamespace,
-		"Namespace of the host cluster that holds the Lease by which replicas agree.")
+		"Namespace of the Lease for leader election in the host cluster.")
 	flags.StringVar(&o.LeaseName, "leader-elect-lease-name", o.LeaseName,
-		"Name of the Lease by which replicas agree.")
+		"Name of the Lease for leader election.")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
-		"How long a leader that has fallen silent is respected before another replica takes over.")
+		"How long the other replicas wait for a silent leader before one of them takes over.")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", o.RenewDeadline,
-		"How long a leader that cannot renew the Lease goes on leading. Less than the lease duration.")
+		"How long a leader that cannot renew the Lease continues to lead. Less than the lease duration.")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", o.RetryPeriod,
-		"How often the Lease is renewed, or tried for. Less than the renew deadline.")
+		"How often the leader renews the Lease, and others try to acquire it. Less than the renew deadline.")
 	flags.IntVar(&o.ConcurrentSyncs, "concurrent-syncs", o.ConcurrentSyncs,
-		"How many sets are worked on at the same time.")
+		"How many sets are synced at the same time.")
 }
 
-// Validate returns one error for each flag and gate that cannot be used, with its value
-// and what would be valid.
+// Validate returns one error for each invalid flag or feature gate, with its value and what would
+// be valid.
 func (o *Options) Validate() []error {
 	var errs []error
-	// Without it a cache does not say how far it has come, and no set would pass its
-	// first write.
+	// Without this gate, a cache does not report its resource version, and no set would proceed
+	// after its first write.
 	if gate := features.AtomicFIFO; !features.FeatureGates().Enabled(gate) {
-		errs = append(errs, fmt.Errorf("KUBE_FEATURE_%s=false: the controller needs this feature gate of client-go; do not switch it off", gate))
+		errs = append(errs, fmt.Errorf("KUBE_FEATURE_%s=false: the controller needs this feature gate of client-go; do not disable it", gate))
 	}
 	if o.ConcurrentSyncs < 1 {
 		errs = append(errs, fmt.Errorf("--concurrent-syncs=%d: must be at least 1", o.ConcurrentSyncs))
@@ -89,7 +89,7 @@ func (o *Options) Validate() []error {
 	if problems := validation.IsDNS1123Subdomain(o.LeaseName); len(problems) > 0 {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-name=%q: %s", o.LeaseName, problems[0]))
 	}
-	// The Lease holds its duration in whole seconds.
+	// A Lease records its duration in whole seconds.
 	if o.LeaseDuration < time.Second || o.LeaseDuration%time.Second != 0 {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration=%s: must be whole seconds, at least 1s", o.LeaseDuration))
 	}

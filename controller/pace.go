@@ -11,34 +11,34 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// shortageBackoff is the first delay after a refusal that holds for every member: a
-// quota that is used up does not get room in milliseconds.
+// shortageBackoff is the first delay after a refusal that applies to every member: a quota that is
+// used up does not get room within milliseconds.
 const shortageBackoff = 250 * time.Millisecond
 
-// pace is how fast actions of one kind are begun for a set: one, then two, four and
-// so on at a time for as long as they succeed. After a failure none is begun for a
-// while, and then one again, another one if there is any. So a host that is in trouble, or that
-// has no room, is asked about one member. A refusal of one member keeps the others back for a
-// second at most, so a set of many members that are all refused asks once a second.
+// pace limits how many actions of one kind a set begins: one, then two, four and so on at a time
+// while they succeed. After a failure none begins for a while, and then one, a different one if
+// possible. So a cluster that has problems, or no room, gets requests for only one member. A
+// refusal for one member delays the others for at most a second. So a set with many members that
+// are all refused sends one request a second.
 type pace struct {
-	// window is how many may be under way.
+	// window is how many actions may run at the same time.
 	window int
-	// attempt is the last one that failed, without a time if one has succeeded since.
+	// attempt is the last failed attempt, without a time if one has succeeded since.
 	attempt
 }
 
 func (p *pace) waits(now time.Time) bool { return p.until.After(now) }
 
-// succeeded widens the window. What was begun before the last failure shows nothing
-// about the time after it.
+// succeeded widens the window. An action that began before the last failure proves nothing about
+// the time after it.
 func (p *pace) succeeded(began time.Time) {
 	if p.err == nil || began.After(p.at) {
 		p.window, p.attempt = min(max(p.window, 1)+1, writesPerSet), attempt{}
 	}
 }
 
-// failed closes the window. Failures of what was begun before the last one do not add
-// to the delay.
+// failed closes the window. A failure of an action that began before the last failure does not
+// increase the delay.
 func (p *pace) failed(act action.Action, generation int64, err error, began, now time.Time) {
 	p.window = 1
 	if p.err != nil && !began.After(p.at) {
@@ -52,8 +52,8 @@ func (p *pace) failed(act action.Action, generation int64, err error, began, now
 	}
 }
 
-// kindOf names the kind of an action. That the host does not say whether it would evict a pod says
-// nothing of actions before which it is not asked.
+// kindOf names the kind of an action. A failed dry run of an eviction says nothing about actions
+// that need no such dry run.
 func kindOf(act action.Action) string {
 	if action.AsksBudgets(act) {
 		return fmt.Sprintf("%T as budgets allow", act)
@@ -61,7 +61,7 @@ func kindOf(act action.Action) string {
 	return fmt.Sprintf("%T", act)
 }
 
-// paceOf is the pace of a kind of actions, at first as the last sync left it.
+// paceOf is the pace of a kind of actions, which begins as the last sync left it.
 func (e *execution) paceOf(kind string) *pace {
 	if p, ok := e.paces[kind]; ok {
 		return p
@@ -75,7 +75,7 @@ func (e *execution) paceOf(kind string) *pace {
 	return &p
 }
 
-// retryLater sees to it that the set is synced again when an action may be tried.
+// retryLater schedules a sync of the set for when an action may be retried.
 func (e *execution) retryLater(act action.Action) {
 	until := e.failed[plan.RequestOf(act)].until
 	if p := e.paceOf(kindOf(act)); p.until.After(until) {

@@ -20,23 +20,23 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Preview shows plans without carrying them out. It reads from the host what the
-// caches of a controller would hold of one namespace, so every replica can answer, the
-// leader or not, and the answer is as new as the host.
+// Preview computes plans without carrying them out. It reads from the cluster what the caches of a
+// controller would hold of one namespace. So every replica can answer, leader or not, and the
+// answer is up to date.
 type Preview struct {
 	host  kubernetes.Interface
 	kinds kinds
 	clock clock.PassiveClock
-	// turns are taken to compute: plans never have more than half of the processors, or
-	// the only one, of which the controller needs some to keep its lease.
+	// turns limit computation: plans never use more than half of the processors, or the only one,
+	// because the controller needs some processor time to keep its lease.
 	turns *semaphore.Weighted
-	// namespaces are those in which the controller makes objects.
+	// namespaces are the namespaces in which the controller creates objects.
 	namespaces identity.ObjectNamespaces
 }
 
-// NewPreview returns a preview that reads from the host, one page after the other. That
-// is all that limits it: who calls it decides how many plans are made at the same time. The controller makes
-// objects in the given namespaces.
+// NewPreview returns a preview that reads from the cluster, one page after the other. Nothing else
+// limits it: the caller decides how many plans are computed at the same time. The controller
+// creates objects in the given namespaces.
 func NewPreview(host *rest.Config, objects identity.ObjectNamespaces) (*Preview, error) {
 	host, there := rest.CopyConfig(host), NewHostTime(clock.RealClock{})
 	host.Wrap(there.Observe)
@@ -53,8 +53,8 @@ func newPreview(host kubernetes.Interface) *Preview {
 	return &Preview{host, watchedKinds(host, nil), clock.RealClock{}, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2))), nil}
 }
 
-// Current is the round that the controller is in with a set. neighbours are all sets
-// of its namespace.
+// Current is the round that the controller is currently in with a set. neighbours are all sets of
+// its namespace.
 func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	world, err := p.observe(ctx, set, neighbours)
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *Preview) Current(ctx context.Context, set *v1.StatefulSet, neighbours [
 	return shown, nil
 }
 
-// Proposed is what a set would lead to that is not stored, or not stored so. When ctx
-// ends it stops, at the latest before the next round.
+// Proposed is what would happen with a set that is not stored, or is stored differently. It stops
+// when ctx ends, at the latest before the next round.
 func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error) {
 	world, err := p.observe(ctx, set, neighbours)
 	if err != nil {
@@ -96,7 +96,8 @@ func (p *Preview) Proposed(ctx context.Context, set *v1.StatefulSet, neighbours 
 	return shown, nil
 }
 
-// Turn waits for a turn to compute. Plans, and the validation of sets with expressions, share them.
+// Turn waits for a turn to compute. Plans and the validation of sets with expressions share the
+// turns.
 func (p *Preview) Turn(ctx context.Context) (end func(), err error) {
 	if err := p.turns.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("waiting for a turn to compute: %w", err)
@@ -104,13 +105,13 @@ func (p *Preview) Turn(ctx context.Context) (end func(), err error) {
 	return func() { p.turns.Release(1) }, nil
 }
 
-// round is the turn of one plan. It has to wait for others between its rounds.
+// round is the turn of one plan. The plan lets others compute between its rounds.
 type round struct {
 	of    *semaphore.Weighted
 	taken bool
 }
 
-// next returns when the turn comes again, or an error when ctx ends.
+// next returns when it is the plan's turn again, or an error when ctx ends.
 func (r *round) next(ctx context.Context) error {
 	r.end()
 	if err := ctx.Err(); err != nil {

@@ -16,8 +16,8 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// Members tells of each wanted member of a set that has a pod, as the host has it now, in ascending
-// order: its ordinal, the UID and the revision of the pod, and whether it serves somebody.
+// Members reports each desired member of a set that has a pod in the cluster, in ascending order:
+// its ordinal, the UID and the revision of the pod, and whether the pod serves.
 func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
 	tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	known := newView(p.kinds)
@@ -43,7 +43,7 @@ func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
 		return err
 	case err != nil:
 		answer := apierrors.NewServiceUnavailable(
-			fmt.Sprintf("it is not known how the members are, because the host cluster does not list pods: %v", err))
+			fmt.Sprintf("the state of the members is not known, because the host cluster did not list pods: %v", err))
 		answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
 		return answer
 	}

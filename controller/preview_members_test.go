@@ -51,7 +51,7 @@ func TestMembersOfASilentHostAreNotGuessed(t *testing.T) {
 	host := fake.NewClientset()
 	refuse(host, "list", "", errors.New("connection refused"))
 	err := newPreview(host).Members(t.Context(), newSet("web"), func(int, types.UID, string, bool) { t.Error("got a member, want none") })
-	const want = "it is not known how the members are, because the host cluster does not list pods: connection refused"
+	const want = "the state of the members is not known, because the host cluster did not list pods: connection refused"
 	if seconds, ok := apierrors.SuggestsClientDelay(err); !apierrors.IsServiceUnavailable(err) || err.Error() != want || !ok ||
 		seconds != retryAfter {
 		t.Errorf("got error %v and a delay of %d s, want %q, and %d s", err, seconds, want, retryAfter)

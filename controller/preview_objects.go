@@ -18,8 +18,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// assumeKinds completes a world with what is known of kinds, and reports whether the controller makes objects in
-// the namespace of the set.
+// assumeKinds adds to a world the kinds of objects that the controller watches, and reports whether
+// the controller creates objects in the namespace of the set.
 func assumeKinds(world *plan.World, kinds []schema.GroupVersionKind, namespaces identity.ObjectNamespaces) bool {
 	kind, included := plan.Kind{Known: true}, namespaces.Has(world.Set.Namespace)
 	if !included {
@@ -32,10 +32,10 @@ func assumeKinds(world *plan.World, kinds []schema.GroupVersionKind, namespaces 
 	return included
 }
 
-// assumeObjects completes a world with the objects that the set is taken to have: those that its
-// status lists, as the stored set describes them. Plans read none from the host, because who may
-// ask for one need not be one who may see them. It visits what the world has, and ends with ctx. In a namespace
-// where the controller makes no objects, it knows none.
+// assumeObjects adds to a world the objects that the set probably has: those that its status lists,
+// as the stored set describes them. Plans do not read objects from the cluster, because the user
+// who requests a plan may not be allowed to see them. It visits what the world contains, and ends
+// with ctx. In a namespace where the controller creates no objects, it adds none.
 func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.StatefulSet, namespaces identity.ObjectNamespaces) error {
 	kinds := identity.ObjectKinds(world.Set)
 	if len(kinds) == 0 {
@@ -55,7 +55,7 @@ func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.State
 	stored := &neighbours[at]
 	templates, wrong := identity.OverridesOf(stored).Objects()
 	if wrong != nil {
-		return ctx.Err() // and nothing can be said of them
+		return ctx.Err() // the objects are not known
 	}
 	removed, wrong := identity.RemovedObjects(stored)
 	if wrong != nil {
@@ -81,7 +81,7 @@ func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.State
 	return nil
 }
 
-// lists reports whether the status of a set says that there are objects of a template.
+// lists reports whether the status of a set counts objects of a template.
 func lists(set *v1.StatefulSet, template identity.Object) bool {
 	return slices.ContainsFunc(set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool {
 		return s.Name == template.Template().Name && s.Kind == template.Kind().GroupKind().String() && s.ObjectName == template.Pattern() &&
@@ -105,8 +105,9 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 	}
 }
 
-// assumeGiven takes Secrets to be there that claims and pods were given: an earlier set may have had them
-// drawn. It looks at what pods and claims name, however many members the set wants, and ends with ctx.
+// assumeGiven assumes that Secrets exist that claims and pods record: an earlier set may have
+// generated them. It visits the names that pods and claims record, no matter how many members the
+// set has, and ends with ctx.
 func assumeGiven(ctx context.Context, world *plan.World) error {
 	given := map[string]bool{}
 	for _, claim := range slices.Concat(world.Claims, world.Knowing) {
@@ -145,14 +146,14 @@ func assumeGiven(ctx context.Context, world *plan.World) error {
 	return nil
 }
 
-// assumeNamed takes the object of a member to be there if it has a name.
+// assumeNamed assumes that the object of a member exists if it has a certain name.
 func assumeNamed(world *plan.World, template identity.Object, ordinal int, name string) {
 	if template.Key(ordinal).Name == name {
 		assume(world, world.Set, template, ordinal)
 	}
 }
 
-// assumeKeys takes an object to have been made with the keys that are generated.
+// assumeKeys assumes that an object was created with all generated keys.
 func assumeKeys(object *plan.Object, template identity.Object) {
 	if !template.Generates() {
 		return

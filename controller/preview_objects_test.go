@@ -121,7 +121,7 @@ func TestPlansShowWhenObjectsAreDeleted(t *testing.T) {
 	}
 	if len(got) != 1 || *got[0].Ordinal != 1 ||
 		!strings.HasPrefix(got[0].Description, "delete ConfigMap web-1-conf (member removed by 1970-01-01T00:") ||
-		!strings.HasPrefix(got[0].Message, "its member was removed long enough ago: it is due since 1970-01-01T00:") {
+		!strings.HasPrefix(got[0].Message, "its member was removed long enough ago: it has been due since 1970-01-01T00:") {
 		t.Errorf("the plan deletes %+v, want the ConfigMap of the second member, and when, in %v", got, shown)
 	}
 }

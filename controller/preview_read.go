@@ -14,14 +14,13 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostKept is how many objects of a set are looked at. A set has at most some
-// thousand members.
+// mostKept is how many objects of a set are read. A set has at most some thousand members.
 const mostKept = 50_000
 
-// retryAfter is how many seconds a client waits until it asks for a plan again.
+// retryAfter is how many seconds a client should wait before it requests a plan again.
 const retryAfter = 5
 
-// reader reads of a namespace of the host what concerns one set.
+// reader reads from a namespace of the cluster what concerns one set.
 type reader struct {
 	kinds kinds
 	set   *v1.StatefulSet
@@ -29,8 +28,8 @@ type reader struct {
 	kept  int
 }
 
-// read lists with the selections that a controller watches with, and keeps what wakes
-// the controller for the set.
+// read lists with the same selectors with which a controller watches, and keeps the objects that
+// would wake the controller for the set.
 func (r *reader) read(ctx context.Context) error {
 	only := newView(r.kinds)
 	if err := only.put(setsResource, r.set); err != nil {
@@ -54,19 +53,19 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// keep puts an object into the view, as a controller keeps it that knows the set.
+// keep puts an object into the view, trimmed as in the caches of a controller that knows the set.
 func (r *reader) keep(kind *kind, only view, object metav1.Object) error {
 	if r.kept++; r.kept > mostKept {
 		return apierrors.NewRequestEntityTooLargeError(
-			fmt.Sprintf("the plan of %s is not made: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
+			fmt.Sprintf("cannot compute the plan of %s: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
 	}
 	object.SetOwnerReferences(r.unnamed(object.GetOwnerReferences()))
 	return r.into.put(kind.resource, kind.trim(only, object))
 }
 
-// unnamed takes their names from owners that are not the set's business: who may ask for
-// plans need not be one who may see them. Sets of the name, and pods of members, keep
-// theirs, by which they are recognized.
+// unnamed removes the names of owners that do not belong to the set, because the user who requests
+// a plan may not be allowed to see them. Sets with the name, and pods of members, keep their names,
+// because they are recognized by them.
 func (r *reader) unnamed(owners []metav1.OwnerReference) []metav1.OwnerReference {
 	var all []metav1.OwnerReference
 	for _, owner := range owners {
@@ -81,12 +80,12 @@ func (r *reader) unnamed(owners []metav1.OwnerReference) []metav1.OwnerReference
 	return all
 }
 
-// unreadable tells the client that the host does not answer, and when to ask again.
+// unreadable tells the client that the cluster did not answer, and when to retry.
 func unreadable(kind resource, err error) error {
 	if apierrors.IsRequestEntityTooLargeError(err) {
 		return err
 	}
-	answer := apierrors.NewServiceUnavailable(fmt.Sprintf("the plan cannot be made, because the host cluster does not list %s: %v", kind, err))
+	answer := apierrors.NewServiceUnavailable(fmt.Sprintf("cannot compute the plan, because the host cluster did not list %s: %v", kind, err))
 	answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
 	return answer
 }

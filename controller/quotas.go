@@ -18,26 +18,26 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// roomInterval is how often at most room in the quotas of a namespace is taken for a
-// reason to ask the host again: where pods come and go, it appears all the time.
+// roomInterval is how often room in the quotas of a namespace makes the controller retry, at most:
+// where pods come and go, room appears all the time.
 const roomInterval = 4 * time.Second
 
-// roomKept is for how long at least it is remembered that a namespace has had room
-// although nobody waits for it: longer than a write takes, which may be refused for what
-// was there when it began.
+// roomKept is the minimum time for which the controller remembers that a namespace got room,
+// although no set waits for it. It is longer than a write takes, because a write may be refused for
+// the usage at its beginning.
 const roomKept = 2 * writeTimeout
 
-// quotas remembers when the quotas of each namespace last got room. Quotas are watched
-// from the first refusal of a term on that one of them caused.
+// quotas remembers when the quotas of each namespace last got room. A term starts to watch quotas
+// after the first refusal that one of them caused.
 type quotas struct {
 	informer cache.SharedIndexInformer
 	begin    sync.Once
 
 	mu sync.Mutex
-	// room is when a namespace had room; in the future if it has it now and had it just
-	// before. A namespace in which nobody waits is dropped some time after.
+	// room is when a namespace got room. It is in the future if the namespace has room now and had
+	// it just before. A namespace in which no set waits is dropped eventually.
 	room map[string]time.Time
-	// swept is when that was done last.
+	// swept is when namespaces were last dropped.
 	swept time.Time
 }
 
@@ -57,10 +57,10 @@ func trimQuota(object any) (any, error) {
 	return &corev1.ResourceQuota{ObjectMeta: hostread.TrimMeta(&quota.ObjectMeta), Status: quota.Status}, nil
 }
 
-// watchQuotas begins to watch quotas, if nobody has yet.
+// watchQuotas starts to watch quotas, unless they are watched already.
 func (t *term) watchQuotas(ctx context.Context) {
 	t.quotas.begin.Do(func() {
-		// It fails only for an informer that has stopped.
+		// This fails only for an informer that has stopped.
 		_, _ = t.quotas.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			UpdateFunc: func(object, newer any) {
 				before, _ := object.(*corev1.ResourceQuota)
@@ -79,7 +79,8 @@ func (t *term) watchQuotas(ctx context.Context) {
 	})
 }
 
-// hasMoreRoom reports whether some resource is limited less than before, or not at all.
+// hasMoreRoom reports whether the limit of some resource leaves more room than before, or no longer
+// exists.
 func hasMoreRoom(before, after corev1.ResourceQuotaStatus) bool {
 	for name := range before.Hard {
 		hard, limited := after.Hard[name]
@@ -96,7 +97,7 @@ func hasMoreRoom(before, after corev1.ResourceQuotaStatus) bool {
 	return false
 }
 
-// wakeForRoom makes the sets of a namespace that wait for room ask the host again.
+// wakeForRoom makes the sets of a namespace that wait for room retry.
 func (t *term) wakeForRoom(namespace string) {
 	t.quotas.sweep(t.Clock.Now(), t.memory)
 	at, news := t.quotas.gotRoom(namespace, t.Clock.Now())
@@ -110,8 +111,8 @@ func (t *term) wakeForRoom(namespace string) {
 	}
 }
 
-// sweep drops, now and then, the namespaces in which nobody waits: a cluster may have any
-// number in which pods come and go.
+// sweep drops, from time to time, the namespaces in which no set waits: a cluster may have any
+// number of namespaces in which pods come and go.
 func (q *quotas) sweep(now time.Time, memory *memory) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +129,7 @@ func (q *quotas) sweep(now time.Time, memory *memory) {
 	maps.DeleteFunc(q.room, func(namespace string, at time.Time) bool { return !waiting[namespace] && now.Sub(at) >= roomKept })
 }
 
-// gotRoom notes room, and returns from when on it counts, and whether that is news.
+// gotRoom records room, and returns from when on it counts, and whether that was not known yet.
 func (q *quotas) gotRoom(namespace string, now time.Time) (at time.Time, news bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,8 +146,8 @@ func (q *quotas) gotRoom(namespace string, now time.Time) (at time.Time, news bo
 	return at, true
 }
 
-// roomFor reports whether an attempt was refused by a quota that has got room since it
-// was begun.
+// roomFor reports whether an attempt was refused by a quota that has got room since the attempt
+// began.
 func (e *execution) roomFor(p pace) bool {
 	if !isQuota(p.err) {
 		return false
@@ -157,8 +158,8 @@ func (e *execution) roomFor(p pace) bool {
 	return !room.Before(p.began) && !room.After(e.term.Clock.Now())
 }
 
-// mindRefusal sees to it that room in a quota is noticed, and that room which came
-// while the host refused is not overlooked.
+// mindRefusal makes sure that the controller notices room in a quota, also room that appeared while
+// the cluster was refusing the request.
 func (e *execution) mindRefusal(ctx context.Context, p *pace) {
 	if !isQuota(p.err) {
 		return

@@ -14,28 +14,29 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The API is ready while its controller cannot work, so that has to be told in other ways:
-// in the log, by a metric, and by events about the lease, which kubectl sts doctor shows.
+// The API is ready even if its controller cannot work, so the state of the controller is reported
+// in other ways: in the log, by a metric, and by events about the lease, which kubectl sts doctor
+// shows.
 
 const (
-	// reasonNotReady and reasonReady are those of the events.
+	// reasonNotReady and reasonReady are the reasons of the events.
 	reasonNotReady = "ControllerNotReady"
 	reasonReady    = "ControllerReady"
 
-	// readinessInterval is how often a controller is looked at.
+	// readinessInterval is how often the controller's readiness is checked.
 	readinessInterval = 5 * time.Second
-	// unreadyPatience is how long it may be unable to work before that is told: a new
-	// leader reads its first lists.
+	// unreadyPatience is how long the controller may be unable to work before that is reported: a
+	// new leader must read its first lists.
 	unreadyPatience = 15 * time.Second
-	// A controller that stays unable to work says so ever more rarely.
+	// If the controller stays unable to work, it is reported less and less often.
 	shortestRepeat = 5 * time.Minute
 	longestRepeat  = time.Hour
 	// readinessEventTimeout bounds the sending of an event.
 	readinessEventTimeout = 10 * time.Second
 )
 
-// TellReadiness tells people when the controller cannot work, and when it can again,
-// until the context ends.
+// TellReadiness reports when the controller cannot work, and when it can again, until the context
+// ends.
 func (c *Controller) TellReadiness(ctx context.Context) {
 	var teller readinessTeller
 	ticker := c.config.Clock.NewTicker(readinessInterval)
@@ -60,7 +61,7 @@ func (c *Controller) TellReadiness(ctx context.Context) {
 	}
 }
 
-// announcement is what there is to tell.
+// announcement is what to report.
 type announcement int
 
 const (
@@ -69,10 +70,10 @@ const (
 	tellReady
 )
 
-// readinessTeller decides when a state is told.
+// readinessTeller decides when to report a state.
 type readinessTeller struct {
 	since time.Time // zero while the controller can work
-	next  time.Time // when it is told, or told again, that it cannot
+	next  time.Time // when to report next that it cannot
 	pause time.Duration
 }
 
@@ -94,7 +95,7 @@ func (r *readinessTeller) see(err error, now time.Time) announcement {
 	return tellNothing
 }
 
-// sendReadiness writes an event about the lease by which the replicas agree.
+// sendReadiness writes an event about the lease for leader election.
 func (c *Controller) sendReadiness(ctx context.Context, kind, reason, message string) {
 	ctx, cancel := context.WithTimeout(ctx, readinessEventTimeout)
 	defer cancel()
@@ -108,7 +109,7 @@ func (c *Controller) sendReadiness(ctx context.Context, kind, reason, message st
 		Source: corev1.EventSource{Component: "statefulset-apiserver"}, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		klog.FromContext(ctx).Info("Could not send an event about the controller", "reason", reason, "err", err)
+		klog.FromContext(ctx).Info("Failed to send an event about the controller", "reason", reason, "err", err)
 	}
 }
 
@@ -118,7 +119,7 @@ type readyGauge struct{ *metrics.Gauge }
 func newReadyGauge(register func(metrics.Registerable) error) (readyGauge, error) {
 	gauge := readyGauge{metrics.NewGauge(&metrics.GaugeOpts{
 		Subsystem: "statefulset_controller", Name: "ready", StabilityLevel: metrics.ALPHA,
-		Help: "1 if the controller of this replica can work or waits for its turn to lead, 0 if it cannot",
+		Help: "1 if the controller of this replica can work or waits to be elected, 0 if it cannot",
 	})}
 	if register == nil {
 		return gauge, nil

@@ -33,7 +33,7 @@ func TestAControllerThatCannotWorkSaysSo(t *testing.T) {
 
 		time.Sleep(time.Minute)
 		told := toldAbout(t, host)
-		if len(told) != 1 || told[0].Reason != reasonNotReady || !strings.Contains(told[0].Message, "does not run") ||
+		if len(told) != 1 || told[0].Reason != reasonNotReady || !strings.Contains(told[0].Message, "is not running") ||
 			!strings.Contains(told[0].Message, "here_1") {
 			t.Errorf("events about the lease after a minute: got %v, want one that names the replica and what is wrong", told)
 		}

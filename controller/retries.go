@@ -15,34 +15,34 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// The delay before a request that failed is sent again grows by a factor of two, from the shortest to
-// the longest. A change that is watched ends it. Without an event, for example after a webhook
-// changes its answer, a user waits for the longest at most.
+// The delay before a failed request is retried doubles from the shortest to the longest. A watched
+// change ends the delay. Without an event, for example after a webhook changes its answer, a user
+// waits at most for the longest delay.
 const (
 	shortestBackoff = 5 * time.Millisecond
 	longestBackoff  = time.Minute
-	// firstBackoffAfterChange is the first delay after a change which has not helped: what decides in
-	// the host may see the change later than the controller does.
+	// firstBackoffAfterChange is the first delay after a change that did not help: the admission of
+	// the cluster may see the change later than the controller does.
 	firstBackoffAfterChange = 250 * time.Millisecond
-	// shortestBetweenChanges is how long at least passes between the requests that changes of objects
-	// cause: some objects change all the time.
+	// shortestBetweenChanges is the minimum time between requests that changes of objects cause:
+	// some objects change all the time.
 	shortestBetweenChanges = time.Second
-	// longestShortageBackoff is for a refusal that holds for every member, and that ends with an event.
+	// longestShortageBackoff is for a refusal that applies to every member, and that ends with an
+	// event.
 	longestShortageBackoff = 5 * time.Minute
-	// longestBetweenRefusals is for how long at most a refused request keeps others of its kind back that
-	// have not been refused.
+	// longestBetweenRefusals is how long a refused request delays others of its kind that were not
+	// refused, at most.
 	longestBetweenRefusals = time.Second
 )
 
-// shortestEvictionBackoff is the first delay after a budget did not let a pod be evicted: the budgets of
-// a namespace hardly change faster.
+// shortestEvictionBackoff is the first delay after a budget did not allow an eviction: the budgets
+// of a namespace hardly change faster.
 const shortestEvictionBackoff = 10 * time.Second
 
-// failures are the requests of a set that have failed, with when each may be sent again,
-// and how fast requests are sent, by their kind. Between, the set goes on being synced,
-// because other things happen to it; but not every event is a reason to ask the host again
-// for what it has just refused. They count for this set only and not for a later one of
-// its name.
+// failures are the failed requests of a set, with the time when each may be retried, and the pace
+// of each kind of request. Meanwhile the set is still synced, because other things happen to it.
+// But not every event is a reason to repeat a request that the cluster has just refused. Failures
+// count only for this set, not for a later set with the same name.
 type failures struct {
 	set types.UID
 	// attempts have the text of plan.RequestOf as their key.
@@ -50,20 +50,20 @@ type failures struct {
 	paces    map[string]pace
 }
 
-// attempt is the last try of an action that failed.
+// attempt is the last failed attempt of an action.
 type attempt struct {
 	action action.Action
 	err    error
-	// generation is that of the set, version that of the object that was to change.
+	// generation is that of the set, version that of the object to change.
 	generation int64
 	version    string
-	// began and at are when it began and when it failed.
+	// began and at are when the attempt began and when it failed.
 	began, at time.Time
 	delay     time.Duration
 	until     time.Time
 }
 
-// failed returns what has failed for a set. It must not be changed.
+// failed returns the failures of a set. They must not be changed.
 func (m *memo) failed(set types.UID) failures {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,8 +73,8 @@ func (m *memo) failed(set types.UID) failures {
 	return failures{}
 }
 
-// keepFailures notes what failed in the last sync of a set; an action that was not among
-// it begins again with the shortest delay.
+// keepFailures records what failed in the last sync of a set. An action that is not among these
+// failures starts with the shortest delay if it fails again.
 func (m *memo) keepFailures(set types.UID, failed failures) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *memo) keepFailures(set types.UID, failed failures) {
 	m.failures = failed
 }
 
-// failedSo reports whether the last sync of the set had a failure of some sort.
+// failedSo reports whether the last sync of the set had a failure of some kind.
 func (m *memo) failedSo(sort func(error) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,8 +103,8 @@ func (m *memo) failedSo(sort func(error) bool) bool {
 	return false
 }
 
-// again is the attempt that follows a failure. A namespace that is going away does
-// not come back.
+// again is the attempt after one more failure. A terminating namespace does not come back, so its
+// delay is the longest.
 func (a attempt) again(err error, began, now time.Time) attempt {
 	first, longest := shortestBackoff, longestBackoff
 	switch {
@@ -121,27 +121,27 @@ func (a attempt) again(err error, began, now time.Time) attempt {
 	return a
 }
 
-// isShortage reports whether the host refuses for a reason that has nothing to do with
-// the one member that it was asked for.
+// isShortage reports whether the cluster refused a request for a reason that has nothing to do with
+// the member that it was for.
 func isShortage(err error) bool {
 	return isQuota(err) || apierrors.IsTooManyRequests(err) && !plan.IsNotAllowed(err) ||
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// isQuota reports whether a quota is used up. The host says so in words only.
+// isQuota reports whether a quota is used up. Only the text of the error says so.
 func isQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// isAboutRequest reports whether a failure is about the one request: the host, or a webhook that it asks,
-// may answer another one otherwise.
+// isAboutRequest reports whether a failure may concern only this request: the cluster, or a webhook
+// that it calls, may answer another request differently.
 func isAboutRequest(err error) bool {
 	return !isShortage(err) && (plan.IsRefusal(err) || strings.Contains(err.Error(), "failed calling webhook"))
 }
 
-// renewed is a failure as it counts now. Where the set has changed since, the host is asked at once. A
-// change of the object itself, or of something on which the answer may depend, is a reason to ask
-// soon.
+// renewed is a failure as it counts now. If the set has changed since, the request may be repeated
+// at once. A change of the object itself, or of something on which the answer may depend, is a
+// reason to repeat it soon.
 func (e *execution) renewed(a attempt, version string) attempt {
 	switch {
 	case a.err == nil:
@@ -156,7 +156,7 @@ func (e *execution) renewed(a attempt, version string) attempt {
 	return a
 }
 
-// lastFailure is what came of a request when it was last sent, if it has failed then.
+// lastFailure is the last attempt of a request, if it failed.
 func (e *execution) lastFailure(act action.Action) attempt {
 	if len(e.earlier.attempts) == 0 {
 		return attempt{}
@@ -164,7 +164,7 @@ func (e *execution) lastFailure(act action.Action) attempt {
 	return e.renewed(e.earlier.attempts[plan.RequestOf(act)], plan.TargetOf(act).ResourceVersion)
 }
 
-// noteFailure remembers that a request has failed, for a reason that is not a shortage.
+// noteFailure records that a request failed for a reason that is not a shortage.
 func (e *execution) noteFailure(act action.Action, err error, began time.Time) attempt {
 	last := e.lastFailure(act)
 	last.action, last.generation, last.version = act, e.set.Generation, plan.TargetOf(act).ResourceVersion
@@ -173,8 +173,8 @@ func (e *execution) noteFailure(act action.Action, err error, began time.Time) a
 	return last
 }
 
-// toRemember is what the next execution has to know of this one, and of those before it
-// about what this one has not come to.
+// toRemember is what the next execution must know about this one, and about earlier failures of
+// requests that this one did not reach.
 func (e *execution) toRemember() failures {
 	kept := failures{attempts: e.failed, paces: map[string]pace{}}
 	now := e.term.Clock.Now()

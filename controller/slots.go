@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// writesAtOnce bounds the writes to the host that are under way.
+	// writesAtOnce limits how many writes to the cluster run at the same time.
 	writesAtOnce = 256
-	// firstWindow and leastWindow are how many of them the host is given to work on at
-	// first, and when it could not be slower. Beyond 16 clients a small host creates pods
-	// no faster.
+	// firstWindow is how many of them the cluster may process at the same time at first,
+	// leastWindow how many if it is as slow as possible. Beyond 16 clients, a small cluster does
+	// not create pods faster.
 	firstWindow = 16
 	leastWindow = 4
-	// writesPerSet bounds those of one set.
+	// writesPerSet limits the running writes of one set.
 	writesPerSet = 16
-	// leaveFree says how many slots have to be free for each that a set has.
+	// leaveFree is how many slots must be free for each slot that a set has.
 	leaveFree = 4
 )
 
-// slots are taken by writes to the host. How many there are for writes that the host works
-// on is for the window to say; one that takes longer than the window has patience counts
-// no longer, and the other sets do not wait for it. A set that has a slot gets another only if four times as
-// many as it has are free, so that sets whose writes hang do not use them all up. Who has
-// fewest is served first.
+// slots are reserved by writes to the cluster. The window decides how many writes the cluster may
+// process at the same time. A write that takes longer than the window's patience no longer counts,
+// and the other sets do not wait for it. A set that has slots gets another one only if four times
+// as many are free, so that sets whose writes hang do not use up all slots. The set with the fewest
+// slots is served first.
 type slots struct {
 	window *window.Window
 
 	mu sync.Mutex
-	// free is how many more writes may be under way, worked how many the host works on.
+	// free is how many more writes may begin, worked how many the cluster is processing.
 	free, worked int
 	sets         map[cache.ObjectName]*share
-	// asked counts those who had to wait, for an order among them.
+	// asked numbers the requests for slots, to order those that wait.
 	asked int
 }
 
@@ -50,15 +50,15 @@ type share struct {
 	waiting []*slot
 }
 
-// slot is asked for, granted, and given back.
+// slot is requested, granted, and returned.
 type slot struct {
 	key     cache.ObjectName
 	order   int
 	granted chan struct{}
 
 	began time.Time
-	// old is true once the write no longer counts as one that the host works on: it has
-	// outlasted the patience, or is over.
+	// old is true once the write no longer counts as being processed: it has outlasted the
+	// patience, or has ended.
 	old   bool
 	aging *time.Timer
 }
@@ -67,7 +67,7 @@ func newSlots(n int, window *window.Window) *slots {
 	return &slots{free: n, window: window, sets: map[cache.ObjectName]*share{}}
 }
 
-// take waits for a slot until the turn or the context ends. It has to be given back.
+// take waits for a slot until the turn or the context ends. The caller must return the slot.
 func (s *slots) take(ctx context.Context, turn *turn, key cache.ObjectName) (*slot, error) {
 	asked := s.ask(key)
 	select {
@@ -88,7 +88,7 @@ func (s *slots) take(ctx context.Context, turn *turn, key cache.ObjectName) (*sl
 	return nil, err
 }
 
-// ask returns a slot that is the set's when its channel is closed.
+// ask returns a slot that belongs to the set once its channel is closed.
 func (s *slots) ask(key cache.ObjectName) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,8 @@ func (s *slots) ask(key cache.ObjectName) *slot {
 	return asked
 }
 
-// answered notes that the host has answered a write, with the error, if any, and returns
-// how many it is given to work on from now on.
+// answered records the answer of the cluster to a write, with the error, if any. It returns how
+// many writes the cluster may process from now on.
 func (s *slots) answered(taken *slot, err error) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *slots) release(taken *slot) {
 	taken.aging.Stop()
 	if !taken.old {
 		s.worked--
-		taken.old = true // its timer may have run out just now
+		taken.old = true // its timer may just have fired
 	}
 	s.free++
 	s.sets[taken.key].used--
@@ -129,7 +129,7 @@ func (s *slots) release(taken *slot) {
 	s.grant()
 }
 
-// withdraw takes back a question, and gives back the slot if it was answered meanwhile.
+// withdraw cancels a request for a slot, and returns the slot if it was granted meanwhile.
 func (s *slots) withdraw(asked *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *slots) drop(key cache.ObjectName) {
 	}
 }
 
-// grant hands out slots for as long as somebody may have one.
+// grant hands out slots while a set may have one.
 func (s *slots) grant() {
 	for next := s.next(); next != nil; next = s.next() {
 		first := next.waiting[0]
@@ -162,7 +162,7 @@ func (s *slots) grant() {
 	}
 }
 
-// age lets another write begin beside one that has outlasted the patience.
+// age lets another write begin next to one that has outlasted the patience.
 func (s *slots) age(taken *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +174,8 @@ func (s *slots) age(taken *slot) {
 	s.grant()
 }
 
-// next is the set to be served next, nil for none: of those that may have a slot the
-// one that has fewest, and of several the one that has waited longest.
+// next is the set to serve next, nil if there is none: of the sets that may have a slot, the one
+// that has the fewest, and among equals the one that has waited longest.
 func (s *slots) next() *share {
 	if s.worked >= s.window.Size() {
 		return nil

@@ -17,13 +17,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// statusInterval is how long the counts in a status may be behind. A set of which
-// something changes every few milliseconds would wait for its own status most of the time,
-// and nobody can read that fast.
+// statusInterval is how long the counts in a status may be outdated. A set that changes every few
+// milliseconds would otherwise wait for its own status most of the time, and no one can read that
+// fast.
 const statusInterval = 50 * time.Millisecond
 
-// bringStatus writes the status if a reader would notice a difference. If only counts
-// differ from a status that was written just now, it returns how long that can wait.
+// bringStatus writes the status if a reader would notice a difference. If only counts differ from a
+// status that was just written, it returns how long the write can wait.
 func (t *term) bringStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) (time.Duration, error) {
 	if equality.Semantic.DeepEqual(set.Status, status) {
 		return 0, nil
@@ -41,8 +41,8 @@ func (t *term) bringStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 	return 0, nil
 }
 
-// withoutCounts is what of a status is written at once: what the next look has to know,
-// and what others wait for. Messages of conditions count members, too.
+// withoutCounts is the part of a status that is written at once: what the next sync must know, and
+// what clients wait for. It has no messages of conditions, because they count members, too.
 func withoutCounts(status v1.StatefulSetStatus) v1.StatefulSetStatus {
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas, status.LastProgressTime = 0, 0, nil

@@ -15,21 +15,20 @@ import (
 	"statefulset.dev/controller/hostread"
 )
 
-// stub is what the caches keep of an object that can be no set's: that its name is
-// taken. A cluster may have a hundred such objects for each of ours, so it is small. To
-// the cache it has no namespace, and "<namespace>/<name>" for a name: so the key that the
-// cache makes of it is the same string, and takes no memory of its own. All others ask
-// what it is about.
+// stub is what the caches keep of an object that no set can use: that its name is in use. A cluster
+// may have a hundred such objects for each object of a set, so a stub is small. For the cache, it
+// has no namespace, and the name "<namespace>/<name>". So the key that the cache derives from it is
+// the same string, and needs no extra memory. All other code calls about.
 type stub struct {
-	// ObjectMeta is nil: the cache asks for nothing but a name and a version.
+	// ObjectMeta is nil: the cache reads nothing but a name and a version.
 	*metav1.ObjectMeta
 
 	// text is "<namespace>/<name> <resource version>".
 	text string
 }
 
-// unread is a stub of an object that no set wants, but could. A set that comes and wants
-// it has it read from the host (unread.go).
+// unread is a stub of an object that no set uses, but that a set could use. A new set that needs
+// the object reads it from the cluster (unread.go).
 type unread struct{ stub }
 
 func newStub(object metav1.Object) *stub {
@@ -54,7 +53,7 @@ func (s *stub) GetUID() types.UID                           { return "" }
 func (s *stub) GetDeletionTimestamp() *metav1.Time          { return nil }
 func (s *stub) GetOwnerReferences() []metav1.OwnerReference { return nil }
 
-// about is what is known of the object: its name, and that somebody else controls it.
+// about is what is known about the object: its name, and that another controller controls it.
 func (s *stub) about() *metav1.ObjectMeta {
 	namespace, name, _ := strings.Cut(s.GetName(), "/")
 	return &metav1.ObjectMeta{
@@ -66,19 +65,18 @@ func (s *stub) about() *metav1.ObjectMeta {
 // bucketed are stubs of either type.
 type bucketed interface{ about() *metav1.ObjectMeta }
 
-// buckets is how many sets of keys the index of stubs has. An index by name would have one
-// for each, which takes more memory than the stubs themselves.
+// buckets is how many groups of keys the index of stubs has. An index by name would have one group
+// for each name, which takes more memory than the stubs themselves.
 const buckets = 1024
 
-// bucketOf is the value that an index of stubs has for "<namespace>/<base>".
+// bucketOf is the value of "<namespace>/<base>" in an index of stubs.
 func bucketOf(base string) string {
 	hash := fnv.New32a()
 	hash.Write([]byte(base))
 	return strconv.Itoa(int(hash.Sum32() % buckets))
 }
 
-// indexStubs finds stubs by the bucket of their base: what is left of a name without its
-// ordinal or hash.
+// indexStubs finds stubs by the bucket of their base: a name without its ordinal or hash.
 func indexStubs[S bucketed](baseOf func(metav1.Object) (string, bool)) cache.IndexFunc {
 	return hostread.IndexBy(func(s S) []string {
 		about := s.about()

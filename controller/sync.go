@@ -22,22 +22,22 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// staleViewInterval is how often a set that waits for the caches to show its own
-// writes is looked at although no event woke it: a bookmark does not.
+// staleViewInterval is how often a set is synced that waits for the caches to show its own writes,
+// although no event woke it: a bookmark wakes no set.
 const staleViewInterval = 30 * time.Second
 
-// looksInVain is how many looks in a row at which the host answers that an object is not as it
-// was seen are told. With their back-off it takes five seconds.
+// looksInVain is how many syncs in a row must find that an object has changed since it was seen,
+// before that is reported. With their back-off they take five seconds.
 const looksInVain = 10
 
-// evaluationTime is how long a sync evaluates expressions of a set. It is far more than any should take:
-// what one evaluation may do is bounded.
+// evaluationTime is how long a sync evaluates expressions of a set. It is far more than any set
+// should need, because each evaluation is bounded.
 const evaluationTime = 10 * time.Second
 
 var errEvaluationTime = fmt.Errorf("expressions took longer than %s", evaluationTime)
 
-// syncAndRequeue syncs a set and sees to it that it is looked at again when it
-// needs to. A set that failed, even by a panic, waits longer each time.
+// syncAndRequeue syncs a set and requeues it when necessary. A set that failed, even by a panic,
+// waits longer each time.
 func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectName) {
 	var again time.Duration
 	err := hostread.Guarded(ctx, func() (err error) {
@@ -48,12 +48,13 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 	case ctx.Err() != nil:
 		return
 	case errors.Is(err, errTermOver):
-		// A process that stood still for longer than its lease goes on leading if
-		// nobody has taken the lease. What it may not write now waits for the renewal.
+		// A process that was stopped for longer than its lease continues to lead if no other
+		// replica has acquired the lease. The writes that it must not begin now wait for the
+		// renewal.
 		t.queue.AddAfter(key, t.RetryPeriod)
 		return
 	case saysLookAgain(err):
-		klog.FromContext(ctx).V(2).Info("Looking again", "set", key, "cause", err)
+		klog.FromContext(ctx).V(2).Info("Requeuing a set that was not as expected", "set", key, "cause", err)
 		t.queue.AddRateLimited(key)
 		return
 	case err != nil:
@@ -67,22 +68,21 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 	}
 }
 
-// sync brings one set and its status up to date with what the caches show. It
-// returns how long it takes until the set must be looked at again although
-// nothing has changed, zero for never.
+// sync brings one set and its status up to date with what the caches show. It returns after how
+// long the set must be synced again even if nothing changes, zero for never.
 func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (again time.Duration, err error) {
 	set, ok := get[*v1.StatefulSet](t.view, setsResource, key.Namespace, key.Name)
 	if !ok {
 		return t.forget(key), nil
 	}
 	if v1.IsDamaged(set) {
-		klog.FromContext(ctx).Info("Leaving a damaged set alone", "set", key, "UID", set.UID)
+		klog.FromContext(ctx).Info("Skipping a damaged set", "set", key, "UID", set.UID)
 		return 0, nil
 	}
 	known := t.memory.of(key)
 	if unseen := known.unseen(t.view); len(unseen) > 0 {
 		t.gauges.skipped(t.kinds, unseen)
-		klog.FromContext(ctx).V(4).Info("Waiting to see own writes", "set", key, "unseen", unseen)
+		klog.FromContext(ctx).V(4).Info("Waiting for the caches to show own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
 	}
 	ctx, span := t.startSpan(ctx, set)
@@ -163,8 +163,9 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	return world, nil
 }
 
-// decide makes the plan of a world. The caches have no more than the metadata of objects, so those
-// are read of which a pod waits for an output, and it is decided anew: nothing else is.
+// decide computes the plan of a world. The caches have only the metadata of objects. So objects are
+// read of which a pod waits for an output, and the plan is then computed again. No other objects
+// are read.
 func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, world plan.World) (plan.Plan, error) {
 	within, cancel := context.WithTimeoutCause(ctx, evaluationTime, errEvaluationTime)
 	defer cancel()
@@ -189,10 +190,10 @@ func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, 
 	return decided, nil
 }
 
-// inVain is the action at which the plans of a set were given up time and again because the
-// host answered that the object is not as it was seen, or because the pod of a removed member exists.
-// Once is nothing to report: the next sync sees it. A host that goes on answering so, or shows what it
-// has no more, is in trouble.
+// inVain is the action at which the plans of a set stopped again and again because an object was
+// not as it was seen, or because the pod of a removed member exists. Once is not worth a report,
+// because the next sync sees the change. If the cluster keeps answering like this, or its watches
+// no longer show its objects, it has a problem.
 func (t *term) inVain(key cache.ObjectName, done report) []plan.Failure {
 	var answer apierrors.APIStatus
 	reports := errors.As(done.stopped, &answer) || errors.Is(done.stopped, errPodExists)
@@ -202,7 +203,7 @@ func (t *term) inVain(key cache.ObjectName, done report) []plan.Failure {
 	return []plan.Failure{{Action: done.stoppedAt, Err: done.stopped}}
 }
 
-// soonest is the shortest of the delays that are not zero, and zero if all are.
+// soonest is the shortest of the delays that are not zero, and zero if all are zero.
 func soonest(delays ...time.Duration) time.Duration {
 	delays = slices.DeleteFunc(delays, func(delay time.Duration) bool { return delay == 0 })
 	if len(delays) == 0 {
@@ -211,9 +212,9 @@ func soonest(delays ...time.Duration) time.Duration {
 	return slices.Min(delays)
 }
 
-// forget drops all that is remembered of a set that is gone, but for writes that the caches
-// do not show yet: a set of its name that follows must not be decided on before they do. It
-// returns when to look again whether they do, zero if nothing is left.
+// forget drops what is remembered of a deleted set, except for writes that the caches do not show
+// yet: the controller must not decide about a later set with the same name before they do. It
+// returns when to check again, zero if nothing is left.
 func (t *term) forget(key cache.ObjectName) time.Duration {
 	t.gauges.forget(key)
 	t.queue.Forget(key)

@@ -19,21 +19,21 @@ import (
 	"statefulset.dev/window"
 )
 
-// term is one period in which this replica controls. It has caches, a queue and a
-// memory of its own, so that nothing outlives it.
+// term is one period in which this replica leads. It has its own caches, queue and memory, so that
+// nothing outlives it.
 type term struct {
 	Config
 
-	// holds returns an error if the term is over although its context is not.
+	// holds returns an error if the term is over although its context has not ended.
 	holds     func() error
 	kinds     kinds
 	informers informers
 	view      view
 	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	// slots are taken by writes, unattended by syncs that no worker waits for.
+	// slots are reserved by writes, unattended by syncs that no worker waits for.
 	slots      *slots
 	unattended chan struct{}
-	// syncs are those under way, and what else the term has to wait for.
+	// syncs are the running syncs, and other goroutines that the term must wait for.
 	syncs     sync.WaitGroup
 	memory    *memory
 	quotas    *quotas
@@ -56,7 +56,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 		view:      view,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
-			// A delay passes whatever a clock is set to meanwhile.
+			// A delay does not depend on the time to which a clock is set meanwhile.
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset"}),
 		slots:      newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
 		unattended: make(chan struct{}, writesAtOnce),
@@ -70,8 +70,7 @@ func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term
 	return t
 }
 
-// run fills the caches, works until the context ends, and returns when the last
-// sync has.
+// run fills the caches, works until the context ends, and returns when the last sync has ended.
 func (t *term) run(ctx context.Context) {
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	defer broadcaster.Shutdown()
@@ -91,7 +90,7 @@ func (t *term) run(ctx context.Context) {
 	if !cache.WaitForCacheSync(ctx.Done(), t.informers.synced()...) {
 		return
 	}
-	klog.FromContext(ctx).Info("Controlling", "identity", t.Identity)
+	klog.FromContext(ctx).Info("Controlling sets", "identity", t.Identity)
 	t.evaluateSuspects(ctx)
 	for range t.ConcurrentSyncs {
 		running.Go(func() { t.work(ctx) })
@@ -99,8 +98,8 @@ func (t *term) run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// inform keeps the view of a kind up to date until the context ends. Sets come first: what
-// is kept of the rest depends on which there are.
+// inform keeps the view of a kind up to date until the context ends. Sets come first: what the
+// caches keep of other objects depends on which sets exist.
 func (t *term) inform(ctx context.Context, kind *kind) {
 	if kind.resource != setsResource && !cache.WaitFor(ctx, "", t.informers[setsResource].HasSyncedChecker()) {
 		return
@@ -108,8 +107,8 @@ func (t *term) inform(ctx context.Context, kind *kind) {
 	t.informers[kind.resource].RunWithContext(ctx)
 }
 
-// ready returns an error that names what there is no list of yet, or the set that is evaluated before
-// the workers begin.
+// ready returns an error that names the kinds that are not listed yet, or the set that is evaluated
+// before the workers begin.
 func (t *term) ready() error {
 	if missing := t.informers.unsynced(t.kinds); missing != "" {
 		return fmt.Errorf("the controller leads and still waits for its first list of %s", missing)

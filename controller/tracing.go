@@ -18,9 +18,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// startSpan begins the span of a sync, in the trace of the set's generation. Whether it
-// is sampled is decided by the ID of that trace, so all syncs of a generation are, on
-// any replica, or none.
+// startSpan begins the span of a sync, in the trace of the set's generation. The ID of that trace
+// decides about sampling. So either all syncs of a generation are sampled, on any replica, or none.
 func (t *term) startSpan(ctx context.Context, set *v1.StatefulSet) (context.Context, trace.Span) {
 	id, _ := identity.RolloutTrace(set)
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id}))
@@ -29,8 +28,8 @@ func (t *term) startSpan(ctx context.Context, set *v1.StatefulSet) (context.Cont
 		attribute.String("set.uid", string(set.UID)), attribute.Int64("set.generation", set.Generation)))
 }
 
-// endSpan says how the sync ended. The words of an error may repeat what a template
-// has, so only its reason is told.
+// endSpan records how the sync ended. The text of an error may repeat parts of a template, so the
+// span has only its reason.
 func endSpan(span trace.Span, err error) {
 	if err != nil {
 		span.SetAttributes(attribute.String("error.type", string(apierrors.ReasonForError(err))))
@@ -39,8 +38,8 @@ func endSpan(span trace.Span, err error) {
 	span.End()
 }
 
-// TraceRequests makes each request that belongs to a span have a span of its own. Those
-// that belong to none, such as watches and the renewals of the lease, have none.
+// TraceRequests creates a span for each request that belongs to a span. Other requests, such as
+// watches and renewals of the lease, have no span.
 func TraceRequests(provider trace.TracerProvider) transport.WrapperFunc {
 	return func(plain http.RoundTripper) http.RoundTripper {
 		return tracedRequests{plain, tracing.WrapperFor(provider)(plain)}
@@ -56,5 +55,5 @@ func (r tracedRequests) RoundTrip(request *http.Request) (*http.Response, error)
 	return r.plain.RoundTrip(request)
 }
 
-// WrappedRoundTripper is what is below, for whoever looks for the transport itself.
+// WrappedRoundTripper returns the transport below, for code that needs the transport itself.
 func (r tracedRequests) WrappedRoundTripper() http.RoundTripper { return r.plain }

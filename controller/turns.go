@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// turnLength is after how long a sync has to make room if another set waits.
+	// turnLength is how long a sync may run before it must make room for another waiting set.
 	turnLength = 500 * time.Millisecond
-	// longestTurn is for how long a sync begins writes although nobody waits. Then its
-	// status is written, and the set is looked at anew.
+	// longestTurn is how long a sync begins writes if no other set waits. Then its status is
+	// written, and the set is synced again.
 	longestTurn = 5 * time.Second
 )
 
-// errTurnOver is what a write returns that was not begun because the sync has had
-// its turn.
+// errTurnOver is the result of a write that did not begin because the turn of the sync is over.
 var errTurnOver = errors.New("the turn of the set is over")
 
-// turn is the time in which a sync may begin writes. Those under way when it ends
-// come to their own end without a worker, so that a host that keeps some sets waiting
-// does not keep the others. Nil stands for a turn without an end.
+// turn is the time in which a sync may begin writes. Writes that run when it ends complete without
+// a worker, so that a cluster that is slow for some sets does not delay the others. Nil stands for
+// a turn without an end.
 type turn struct {
 	ended chan struct{}
 	once  sync.Once
@@ -36,7 +35,7 @@ func newTurn() *turn { return &turn{ended: make(chan struct{})} }
 
 func (t *turn) end() { t.once.Do(func() { close(t.ended) }) }
 
-// over is closed when the turn is.
+// over returns a channel that is closed when the turn is over.
 func (t *turn) over() <-chan struct{} {
 	if t == nil {
 		return nil
@@ -53,9 +52,8 @@ func (t *turn) isOver() bool {
 	}
 }
 
-// work gives one set after the other its turn, until the queue is shut down. The
-// queue hands out no key that was not given back: a set whose writes are under way is
-// not synced a second time.
+// work gives one set after the other its turn, until the queue is shut down. The queue returns no
+// key that is still being processed: a set with running writes is not synced a second time.
 func (t *term) work(ctx context.Context) {
 	for {
 		key, stopped := t.queue.Get()
@@ -78,8 +76,8 @@ func (t *term) work(ctx context.Context) {
 	}
 }
 
-// attend waits until a sync is done, or until it is left alone with the writes that it
-// has under way because another set waits for the worker.
+// attend waits until a sync is done. If another set needs the worker, it returns earlier, and the
+// sync waits for its running writes without a worker.
 func (t *term) attend(logger klog.Logger, turn *turn, done <-chan struct{}) {
 	ticker := t.Clock.NewTicker(turnLength)
 	defer ticker.Stop()
@@ -98,14 +96,14 @@ func (t *term) attend(logger klog.Logger, turn *turn, done <-chan struct{}) {
 		}
 		select {
 		case t.unattended <- struct{}{}:
-			logger.V(2).Info("Leaving a sync alone with its writes under way")
+			logger.V(2).Info("Releasing the worker of a sync with running writes")
 			t.syncs.Go(func() {
 				<-done
 				<-t.unattended
 			})
 			return
 		default:
-			// As many as may are left alone already.
+			// The maximum number of syncs runs without a worker already.
 		}
 	}
 }

@@ -25,27 +25,27 @@ import (
 )
 
 const (
-	// unlabeledPodsInterval is how often a pod that cannot be watched is looked at.
+	// unlabeledPodsInterval is how often a pod that cannot be watched is read.
 	unlabeledPodsInterval = 15 * time.Second
-	// unlabeledPodsPerLook is how many such pods of a set are looked at again at once, those
-	// first that were not for the longest time.
+	// unlabeledPodsPerLook is how many such pods of a set are read again at once, those first that
+	// were last read the longest time ago.
 	unlabeledPodsPerLook = 32
-	// unlabeledPodsAtOnce is how many of these requests are under way.
+	// unlabeledPodsAtOnce is how many of these requests run at the same time.
 	unlabeledPodsAtOnce = 16
 )
 
-// sighting is a pod as it was seen last; before the first look it has no time. The name
-// of such a pod was taken when a pod of the set was to be created or to have left, or the
-// watch has lost the pod. If the cache has no pod of that name, the pod lacks the label that
-// we watch by: somebody took the label off, or the pod was never a member. The planner has to
-// know it all the same, to repair or remove it or to say what is in the way, so it is read from
-// the host, now and then, until it is gone or in the cache.
+// sighting is a pod as it was last read; before the first read it has no time. The name of such a
+// pod was in use when a pod of the set was to be created, or should have been free, or the watch
+// has lost the pod. If the cache has no pod with that name, the pod lacks the label by which the
+// controller watches pods: a user removed the label, or the pod was never a member. The planner
+// must know it nevertheless, to repair or delete it or to report what is in the way. So it is read
+// from the cluster from time to time, until it is deleted or in the cache.
 type sighting struct {
 	pod *corev1.Pod
 	at  time.Time
 }
 
-// addUnlabeledPod notes that a name is taken by a pod that has yet to be looked at.
+// addUnlabeledPod records that a name is in use by a pod that must be read.
 func (m *memo) addUnlabeledPod(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,9 +55,9 @@ func (m *memo) addUnlabeledPod(name string) {
 	m.unlabeled[name] = sighting{}
 }
 
-// podLeft notes a pod that the watch does not show any more and of which nothing says that it is being
-// deleted: somebody may have taken its label off. A pod that is no desired member keeps nobody's name, so
-// nothing else would find it.
+// podLeft records a pod that the watch no longer shows, although nothing says that it is being
+// deleted: a user may have removed its label. If it is not the pod of a desired member, no create
+// would fail because of its name, so nothing else would find it.
 func (t *term) podLeft(object any, keys []cache.ObjectName) {
 	pod, is := object.(*corev1.Pod)
 	if !is || pod.DeletionTimestamp != nil {
@@ -70,7 +70,7 @@ func (t *term) podLeft(object any, keys []cache.ObjectName) {
 	}
 }
 
-// isSearched reports whether unlabeled pods of the set have been searched for in this term.
+// isSearched reports whether the term has searched for unlabeled pods of the set.
 func (m *memo) isSearched() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +83,7 @@ func (m *memo) noteSearch() {
 	m.searched = true
 }
 
-// searchUnlabeledPods looks, once in a term, for pods that have lost their label while no controller
+// searchUnlabeledPods searches, once in a term, for pods that lost their label while no controller
 // watched them: the status counts more pods than the view shows.
 func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *memo) error {
 	if m.isSearched() {
@@ -115,17 +115,17 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 			m.addUnlabeledPod(pod.Name)
 		}
 	}
-	if pods.Continue == "" { // else the next search finds others, when these have their labels again
+	if pods.Continue == "" { // otherwise the next search finds more pods, once these have their labels again
 		m.noteSearch()
 	}
 	return nil
 }
 
-// unlabeledPodChanged makes a pod be looked at again that is not as it was seen. Of
-// other names nothing is noted.
+// unlabeledPodChanged makes the next sync read a pod again that has changed. It ignores names that
+// are not recorded.
 func (m *memo) unlabeledPodChanged(name string) { m.sawUnlabeledPod(name, nil, time.Time{}) }
 
-// sawUnlabeledPod notes what a look has shown.
+// sawUnlabeledPod records what was read.
 func (m *memo) sawUnlabeledPod(name string, pod *corev1.Pod, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,8 +134,8 @@ func (m *memo) sawUnlabeledPod(name string, pod *corev1.Pod, at time.Time) {
 	}
 }
 
-// unlabeledPodsDue are the names to look at now, in the order of need: all that were
-// never, and the first of those that were not for long.
+// unlabeledPodsDue are the names to read now, most urgent first: all that were never read, then
+// some that were not read for long.
 func (m *memo) unlabeledPodsDue(now time.Time) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +152,7 @@ func (m *memo) unlabeledPodsDue(now time.Time) []string {
 	return append(due, again[:min(len(again), unlabeledPodsPerLook)]...)
 }
 
-// unlabeledPods are the pods as they were seen last, by name.
+// unlabeledPods are the pods as they were last read, by name.
 func (m *memo) unlabeledPods() map[string]*corev1.Pod {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,7 +163,7 @@ func (m *memo) unlabeledPods() map[string]*corev1.Pod {
 	return pods
 }
 
-// nextLookAtUnlabeledPods is when to look at the pods again, zero if there are none.
+// nextLookAtUnlabeledPods is when to read the pods again, zero if there are none.
 func (m *memo) nextLookAtUnlabeledPods() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,8 +179,8 @@ func (m *memo) dropUnlabeledPod(name string) {
 	delete(m.unlabeled, name)
 }
 
-// readUnlabeledPods are the pods that took a set's names and are not in the cache. Those
-// that it is time for are read from the host.
+// readUnlabeledPods are the pods that use names of a set and are not in the cache. Those that are
+// due are read from the cluster.
 func (t *term) readUnlabeledPods(ctx context.Context, m *memo) ([]*corev1.Pod, error) {
 	for name := range m.unlabeledPods() {
 		if _, ok := get[*corev1.Pod](t.view, podsResource, m.key.Namespace, name); ok {
@@ -205,9 +205,9 @@ func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) err
 	case err != nil:
 		return err
 	case isWatched(pod):
-		// The cache is only behind. Beside its view of the other members this pod would
-		// make a world that never was: one in which a lower member that is gone by now is
-		// ready, and so the next one may be created.
+		// The cache is just not up to date yet. Together with its view of the other members, this
+		// pod would make up a world that never existed: one in which a lower member that was
+		// deleted meanwhile is still ready, so that the next one may be created.
 		m.dropUnlabeledPod(name)
 		m.wrote(podsResource, pod.ResourceVersion)
 		return &staleRead{fmt.Errorf("pod %q is not in the cache yet", name)}
@@ -217,7 +217,7 @@ func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) err
 	return nil
 }
 
-// isWatched reports whether the cache shows a pod, sooner or later.
+// isWatched reports whether the cache shows a pod, now or later.
 func isWatched(pod *corev1.Pod) bool {
 	_, labelled := pod.Labels[appsv1.StatefulSetPodNameLabel]
 	return labelled

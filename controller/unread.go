@@ -22,8 +22,8 @@ import (
 // unreadAtOnce is how many objects of a set are read at a time.
 const unreadAtOnce = 16
 
-// unreadOf are what the view has only stubs of although the planner has to know it, by
-// kind: what was there before the set, and has not changed since.
+// unreadOf are the objects that the planner must know although the view has only stubs of them, by
+// kind: they existed before the set, and have not changed since.
 func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
 	wanted := map[*unread]resource{}
 	for _, base := range claimBases(set) {
@@ -37,9 +37,8 @@ func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
 	return wanted
 }
 
-// readUnread adds to a world what the view has only stubs of. It is read from the host
-// once: the next change of such an object brings it into the cache, where it takes the
-// place of the stub.
+// readUnread adds to a world the objects of which the view has only stubs. Each is read from the
+// cluster once: its next change brings it into the cache, where it replaces the stub.
 func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) error {
 	wanted := t.view.unreadOf(world.Set)
 	missing := known.missing(wanted)
@@ -60,8 +59,8 @@ func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) e
 	return nil
 }
 
-// read reads what a stub stands for. What is gone by now is left out; its event is on the
-// way.
+// read reads the object of a stub. It leaves out an object that was deleted; the cache will receive
+// its event.
 func (t *term) read(ctx context.Context, known *memo, s *unread, of resource) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
@@ -78,7 +77,7 @@ func (t *term) read(ctx context.Context, known *memo, s *unread, of resource) er
 	return nil
 }
 
-// missing are the stubs for which nothing was read. What was read for others is dropped.
+// missing are the stubs whose objects were not read. It drops the objects of other stubs.
 func (m *memo) missing(wanted map[*unread]resource) []*unread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +100,7 @@ func (m *memo) keepRead(s *unread, object any) {
 	m.read[s] = object
 }
 
-// found is what was read.
+// found are the objects that were read.
 func (m *memo) found() []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()

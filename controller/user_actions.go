@@ -12,8 +12,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// requests are the events of what users requested, as far as the controller has seen it just now. The
-// event of a released evaluation comes when the expressions are evaluated.
+// requests are events about requests of users that the controller has just observed. The event of a
+// released evaluation is emitted when the expressions are evaluated.
 func requests(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
 	reasons := map[v1.UserActionType]string{
 		v1.PromoteUserAction: v1.ReasonRolloutPromoted, v1.PromoteAllUserAction: v1.ReasonRolloutPromoted,
@@ -31,8 +31,8 @@ func requests(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event)
 	return events
 }
 
-// releasedBy says who requested that the expressions of a set are evaluated once more, as far as the
-// status says: a release from before the stop is not the one that counts.
+// releasedBy says who requested another evaluation of a set's expressions, as far as the status
+// records it: a release from before the stop does not count.
 func releasedBy(set *v1.StatefulSet) string {
 	a := set.Status.UserAction(v1.EvaluateUserAction)
 	stopped, err := time.Parse(time.RFC3339, set.Annotations[v1.EvaluateAnnotation])

@@ -20,11 +20,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// view is what there is to see, by kind: for a term what its informers have shown, for
-// a preview what was read for it.
+// view has the known objects, by kind: in a term what its informers show, in a preview what was
+// read for it.
 type view map[resource]cache.Indexer
 
-// newView is a view that nothing has been put into.
+// newView returns an empty view.
 func newView(all kinds) view {
 	v := view{}
 	for i := range all {
@@ -41,17 +41,16 @@ func (v view) put(kind resource, object any) error {
 	return nil
 }
 
-// version is the resource version that the view of a kind has come to.
+// version is the resource version that the view of a kind has reached.
 func (v view) version(kind resource) string { return v[kind].LastStoreSyncResourceVersion() }
 
-// hasLive reports whether the view still has the object and does not know that it
-// is about to go.
+// hasLive reports whether the view still has the object and does not know that it is terminating.
 func (v view) hasLive(kind resource, namespace, name string, uid types.UID) bool {
 	object, ok := get[metav1.Object](v, kind, namespace, name)
 	return ok && object.GetUID() == uid && object.GetDeletionTimestamp() == nil
 }
 
-// get returns the object of the name, and false if the view has none.
+// get returns the object with a name, and false if the view has none.
 func get[T any](v view, kind resource, namespace, name string) (T, bool) {
 	object, ok, err := v[kind].GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil || !ok {
@@ -77,7 +76,7 @@ func find[T any](v view, kind resource, index, value string) []T {
 	return typed
 }
 
-// has reports whether an index has anything under a value.
+// has reports whether an index has any object under a value.
 func (v view) has(kind resource, index, value string) bool {
 	keys, err := v[kind].IndexKeys(index, value)
 	if err != nil {
@@ -86,7 +85,7 @@ func (v view) has(kind resource, index, value string) bool {
 	return len(keys) > 0
 }
 
-// values are all values that an index has something under.
+// values are all values under which an index has objects.
 func (v view) values(kind resource, index string) []string { return v[kind].ListIndexFuncValues(index) }
 
 // world is what the planner may see of a set, as far as the view shows it.
@@ -122,8 +121,8 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 	)
 }
 
-// claimsOf finds the claims that have the names of members' claims, whatever their
-// ordinals: how many members a user asks for does not matter to the search.
+// claimsOf finds the claims with the names of members' claims, of any ordinal: the cost of the
+// search does not depend on how many members a user requests.
 func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
 	for _, base := range claimBases(set) {
@@ -132,14 +131,14 @@ func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	return claims
 }
 
-// knowingOf finds the claims that record generated Secrets and may be of claim templates that the set has
-// had.
+// knowingOf finds the claims that record generated Secrets and may belong to claim templates that
+// the set had earlier.
 func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, hostread.Named(set, set.Name))
 }
 
-// ownedClaims finds the claims that a set or its pods control, and that are not of its claim templates any
-// more.
+// ownedClaims finds the claims that a set or its pods control, and that do not belong to the set's
+// current claim templates.
 func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
 	add := func(owner string) {
 		for _, claim := range find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimOwner, owner) {
@@ -155,7 +154,7 @@ func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*co
 	return claims
 }
 
-// rivalsOf finds older sets of the namespace whose claims have the names of the set's.
+// rivalsOf finds older sets of the namespace whose claims have the same names as the set's.
 func (v view) rivalsOf(set *v1.StatefulSet) map[string]string {
 	var rivals map[string]string
 	for i, base := range claimBases(set) {
@@ -172,13 +171,13 @@ func (v view) rivalsOf(set *v1.StatefulSet) map[string]string {
 	return rivals
 }
 
-// older reports which of two sets came first; of two that came in the same second,
-// the one whose name does.
+// older reports whether set a was created before set b. Sets that were created in the same second
+// are ordered by name.
 func older(a, b *v1.StatefulSet) bool {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// distinct joins lists of objects of one namespace and drops repetitions.
+// distinct joins lists of objects of one namespace and removes duplicates.
 func distinct[T metav1.Object](lists ...[]T) []T {
 	most := 0
 	for _, list := range lists {

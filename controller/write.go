@@ -20,7 +20,7 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// writeTimeout is how long a write may take. It is not cut short by the end of the term.
+// writeTimeout is how long a write may take. The end of the term does not shorten it.
 const writeTimeout = hostread.Timeout
 
 func (e *execution) add(ctx context.Context, kind resource, what subject, object metav1.Object) error {
@@ -49,7 +49,7 @@ func (e *execution) remove(ctx context.Context, kind resource, what subject, obj
 	return e.takeAway(ctx, kind, what, object, e.term.kinds.of(kind).delete)
 }
 
-// takeAway removes an object in one way or another.
+// takeAway deletes or evicts an object.
 func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object action.Target,
 	by func(ctx context.Context, namespace string, object action.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
@@ -61,8 +61,9 @@ func (e *execution) takeAway(ctx context.Context, kind resource, what subject, o
 	})
 }
 
-// do begins a write to the host when it has a slot, unless the term or the turn is over
-// or the set is not what the plan was made for, and tells refusals from answers that mean look again.
+// do begins a write to the cluster when it has a slot, unless the term or the turn is over or the
+// set has changed since it was planned for. It distinguishes refusals from answers that require
+// another sync.
 func (e *execution) do(ctx context.Context, verb verb, what subject, call func(context.Context) error) error {
 	if err := e.term.waitDurable(ctx, e.set); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 			e.term.memory.of(e.key).unlabeledPodChanged(what.name)
 			return &staleRead{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
-		// A namespace that is going away takes the set with it: nothing to tell.
+		// A terminating namespace takes the set with it, so there is nothing to report.
 		if plan.IsNotAllowed(err) {
 			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what,
 				": "+plan.Cause(err))
@@ -93,12 +94,12 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}
 		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
-		klog.FromContext(ctx).Info("A write to the host failed", "set", e.key, "err", err)
+		klog.FromContext(ctx).Info("Failed to write to the host cluster", "set", e.key, "err", err)
 		return err
 	})
 }
 
-// aboutHost is an answer without what says nothing of how much work the host has.
+// aboutHost removes an answer that says nothing about the load of the cluster.
 func aboutHost(err error) error {
 	if plan.IsNotAllowed(err) {
 		return nil
@@ -106,8 +107,8 @@ func aboutHost(err error) error {
 	return err
 }
 
-// write begins a write if the term still holds. Once begun, it is not broken off
-// when the term ends, so that its outcome is known.
+// write begins a write if the term still holds. The end of the term does not interrupt a write that
+// has begun, so that its outcome is known.
 func (t *term) write(ctx context.Context, call func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return errTermOver
@@ -120,14 +121,14 @@ func (t *term) write(ctx context.Context, call func(context.Context) error) erro
 	return call(ctx)
 }
 
-// incarnation is a set as the user last wanted it.
+// incarnation is one generation of one set.
 type incarnation struct {
 	uid        types.UID
 	generation int64
 }
 
-// waitDurable returns when what the user wants of the set cannot get lost unnoticed. It
-// asks once for each generation in each term.
+// waitDurable returns when the current generation of the set cannot be lost unnoticed. It asks once
+// for each generation in each term.
 func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
 	if t.WaitDurable == nil {
 		return nil
@@ -142,7 +143,7 @@ func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
 		if ctx.Err() != nil {
 			return errTermOver
 		}
-		return fmt.Errorf("before anything is written to the host: %w", err)
+		return fmt.Errorf("waiting until the set is durable before writing to the host cluster: %w", err)
 	}
 	known.keepDurable(wanted)
 	return nil
@@ -160,9 +161,9 @@ func (m *memo) keepDurable(wanted incarnation) {
 	m.durable = wanted
 }
 
-// saysStale reports whether the host refused because the object is not as it
-// was seen. A changed UID is refused as a conflict by some of its paths, and as an
-// immutable field by others.
+// saysStale reports whether the cluster refused a write because the object has changed since it was
+// seen. Depending on the code path, the cluster refuses a changed UID as a conflict or as an
+// immutable field.
 func saysStale(verb verb, err error) bool {
 	if apierrors.IsConflict(err) {
 		return true

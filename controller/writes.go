@@ -10,23 +10,24 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// footprint is what is to be seen of a set's own writes. It is remembered until the
-// caches show it, because a set must not be decided on earlier: on a view without the pod
-// that was just created, it would be created again.
+// footprint records what the caches must show of a set's own writes. It is kept until they do,
+// because the controller must not decide about the set earlier: on a view without the pod that was
+// just created, it would create that pod again.
 //
-// A cache shows a write when it has come to the resource version that the write
-// was answered with. That holds whatever has happened to the object since, and a
-// bookmark is enough. Versions are compared within one kind of object only, since
+// A cache shows a write when it has reached the resource version with which the write was answered.
+// That holds no matter what has happened to the object since, and a bookmark is enough. Versions
+// are compared only within one kind of object, because the host cluster and our own store count
+// separately.
 // the host and our own store count on their own.
 type footprint struct {
 	// versions are the highest resource versions written, by kind of object.
 	versions map[resource]string
-	// status is the resource version of the status that was written last, and marked that of the one
-	// before in which nothing but the mark of an evaluation was changed.
+	// status is the resource version of the status that was written last. marked is that of the one
+	// before, which changed only the mark of an evaluation.
 	status, marked string
-	// removals are what was told to go. The answer to a delete has no version.
+	// removals are the objects that were deleted. The response to a delete has no version.
 	removals []removal
-	// awaited is true if a sync has been put off until the writes are seen.
+	// awaited is true if a sync was postponed until the caches show the writes.
 	awaited bool
 }
 
@@ -36,7 +37,7 @@ type removal struct {
 	uid  types.UID
 }
 
-// wrote notes that a create or an update was answered with the resource version.
+// wrote records the resource version with which a create or an update was answered.
 func (m *memo) wrote(kind resource, version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +53,7 @@ func (m *memo) wrote(kind resource, version string) {
 	}
 }
 
-// removed notes that the host has accepted a delete.
+// removed records that the cluster has accepted a delete.
 func (m *memo) removed(kind resource, object action.Target) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,8 +61,8 @@ func (m *memo) removed(kind resource, object action.Target) {
 	f.removals = append(f.removals, removal{kind, object.Name, object.UID})
 }
 
-// unseen returns the kinds of objects of which the caches do not show our writes
-// yet. If there are any, the next event that could show them wakes the set.
+// unseen returns the kinds of objects of which the caches do not show our writes yet. If there are
+// any, the next event that could show them wakes the set.
 func (m *memo) unseen(v view) []resource {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +87,7 @@ func (m *memo) unseen(v view) []resource {
 	return unseen
 }
 
-// awaits reports whether a sync of the set has been put off until its writes are seen.
+// awaits reports whether a sync of the set was postponed until the caches show its writes.
 func (m *memo) awaits() bool {
 	if m == nil {
 		return false
@@ -96,14 +97,14 @@ func (m *memo) awaits() bool {
 	return m.footprint.awaited
 }
 
-// wroteMark notes that a status was written in which nothing but the mark of an evaluation was changed.
+// wroteMark records that a status was written that changed only the mark of an evaluation.
 func (m *memo) wroteMark(version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.footprint.marked = version
 }
 
-// isOwnStatus reports whether the version is that of the status written last, or of a mark.
+// isOwnStatus reports whether the version is that of the last written status, or of a mark.
 func (m *memo) isOwnStatus(version string) bool {
 	if m == nil {
 		return false

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// TrimMeta is what the caches keep of the metadata of any kind of object.
+// TrimMeta returns what the caches keep of the metadata of any kind of object.
 func TrimMeta(meta *metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:              meta.Name,
@@ -30,7 +30,7 @@ func MetaChanged(before, after metav1.ObjectMeta) bool {
 	return !equality.Semantic.DeepEqual(before, after)
 }
 
-// IndexBy is an index of the objects of one type. Others are under no value.
+// IndexBy is an index of the objects of one type. It has no values for other objects.
 func IndexBy[T any](values func(T) []string) cache.IndexFunc {
 	return func(object any) ([]string, error) {
 		if typed, ok := object.(T); ok {
@@ -40,10 +40,10 @@ func IndexBy[T any](values func(T) []string) cache.IndexFunc {
 	}
 }
 
-// Named is a name in the namespace of an object, as indexes have it: "<namespace>/<name>".
+// Named is a name in the namespace of an object, in the form of the indexes: "<namespace>/<name>".
 func Named(object metav1.Object, name string) string { return object.GetNamespace() + "/" + name }
 
-// Selecting makes an informer ask for what has a label.
+// Selecting makes an informer select objects that have a label.
 func Selecting(label string) func(*metav1.ListOptions) {
 	return func(options *metav1.ListOptions) {
 		Fresh(options)
@@ -51,16 +51,16 @@ func Selecting(label string) func(*metav1.ListOptions) {
 	}
 }
 
-// Fresh makes an informer that cannot stream its first list fall back to a list
-// that is read from a quorum. The usual fallback takes what a server's cache has,
-// which may be older than what this controller knew before it restarted.
+// Fresh makes an informer that cannot stream its first list fall back to a list that is read from a
+// quorum. The usual fallback returns the contents of a server's cache, which may be older than what
+// this controller knew before it restarted.
 func Fresh(options *metav1.ListOptions) {
 	if options.ResourceVersion == "0" {
 		options.ResourceVersion = ""
 	}
 }
 
-// LastState is a deleted object as it was last seen, also if its deletion was missed.
+// LastState is the last known state of a deleted object, also if its deletion was missed.
 func LastState(object any) any {
 	if unseen, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		return unseen.Obj
@@ -68,8 +68,8 @@ func LastState(object any) any {
 	return object
 }
 
-// Reached reports whether a cache at version a shows what was written at b.
-// Versions that are not numbers tell nothing but whether they are the same.
+// Reached reports whether a cache at version a shows what was written at b. Versions that are not
+// numbers can only be compared for equality.
 func Reached(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

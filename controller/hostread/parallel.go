@@ -12,8 +12,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// InParallel calls do for 0 to n-1, no more than limit at a time, and returns what
-// each returned. A panic becomes the error of its own call.
+// InParallel calls do for 0 to n-1, at most limit at a time, and returns what each call returned. A
+// panic becomes the error of its call.
 func InParallel(ctx context.Context, n, limit int, do func(int) error) []error {
 	errs := make([]error, n)
 	var running sync.WaitGroup
@@ -29,12 +29,12 @@ func InParallel(ctx context.Context, n, limit int, do func(int) error) []error {
 	return errs
 }
 
-// Guarded turns a panic into an error. Where it came from is logged.
+// Guarded turns a panic into an error, and logs the stack.
 func Guarded(ctx context.Context, do func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
-			klog.FromContext(ctx).Error(err, "Recovered", "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(err, "Recovered from a panic", "stack", string(debug.Stack()))
 		}
 	}()
 	return do()

@@ -13,17 +13,17 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Timeout is how long a request to the host may take, admission webhooks included.
+// Timeout is how long a request to the host cluster may take, admission webhooks included.
 const Timeout = 30 * time.Second
 
-// pauses are those before something is read again.
+// pauses are the waits before a read is repeated.
 func pauses() wait.Backoff {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
 }
 
-// Again reads something past the caches, and again after pauses if that fails in a way that may pass.
-// Several reads come before some writes, and if each of their failures put the write off, a host that
-// fails half of the requests would have it put off for as long as there is patience.
+// Again reads something past the caches, and repeats the read after pauses if the failure may be
+// temporary. Several reads come before some writes. If each failed read delayed the write, a
+// cluster that fails half of its requests could delay it forever.
 func Again[T any](ctx context.Context, clock clock.Clock, read func(context.Context) (T, error)) (T, error) {
 	for left := pauses(); ; {
 		found, err := read(ctx)
@@ -38,8 +38,8 @@ func Again[T any](ctx context.Context, clock clock.Clock, read func(context.Cont
 	}
 }
 
-// mayPass reports whether a read failed on the way, or in the host. One that the host has no time for
-// is not asked again at once.
+// mayPass reports whether a read failed in the network or inside the cluster. If the cluster
+// refused it for lack of capacity, it is not repeated at once.
 func mayPass(err error) bool {
 	var status apierrors.APIStatus
 	return !errors.As(err, &status) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err)

@@ -17,15 +17,16 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// The host is asked again for a kind that it does not have after a pause that doubles from the shortest to
-// the longest. Each is up to a fifth longer, so that kinds are not asked for all at once.
+// If the cluster does not have a kind, the controller asks again after a pause that doubles from
+// the shortest to the longest. Each pause is up to a fifth longer, so that not all kinds are
+// discovered at once.
 const (
 	shortestDiscovery    = 15 * time.Second
 	longestDiscovery     = time.Minute
 	mostOfDiscoveryNoise = 0.2
 )
 
-// run finds the kind in the host, and lets its watches begin, or ends with the context.
+// run discovers the kind in the cluster, and lets its watches begin, unless the context ends.
 func (k *kind) run(ctx context.Context) {
 	pause := shortestDiscovery
 	for ctx.Err() == nil {
@@ -43,16 +44,16 @@ func (k *kind) run(ctx context.Context) {
 	}
 }
 
-// hurry has a kind that the host does not have asked for soon: a set that describes it was written, which
-// a host that has the kind must have let happen.
+// hurry makes the watcher discover a missing kind soon: a set that describes it was written, which
+// a cluster with the kind must have admitted.
 func (k *kind) hurry() {
 	select {
 	case k.hurried <- struct{}{}:
-	default: // it is hurried already
+	default: // an entry is there already
 	}
 }
 
-// pause waits for a time, or for the shortest pause if the kind is hurried meanwhile.
+// pause waits for a time, or only for the shortest pause if the kind is hurried meanwhile.
 func (k *kind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
 	shortest := k.watcher.config.Clock.NewTimer(wait.Jitter(shortestDiscovery, mostOfDiscoveryNoise))
 	defer shortest.Stop()
@@ -73,13 +74,13 @@ func (k *kind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
 	return true
 }
 
-// discover asks the host what it calls the kind.
+// discover asks the cluster for the resource name of the kind.
 func (k *kind) discover(ctx context.Context) (string, error) {
 	group := schema.GroupResource{Group: k.gvk.Group, Resource: strings.ToLower(k.gvk.Kind)}
 	list, err := discovery.ToServerResourcesInterfaceWithContext(k.watcher.config.Discovery).ServerResourcesForGroupVersionWithContext(ctx,
 		k.gvk.GroupVersion().String())
 	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", k.gvk.GroupKind(), err)
+		return "", fmt.Errorf("discovering %s: %w", k.gvk.GroupKind(), err)
 	}
 	at := slices.IndexFunc(list.APIResources,
 		func(r metav1.APIResource) bool { return r.Kind == k.gvk.Kind && !strings.Contains(r.Name, "/") })
@@ -87,7 +88,7 @@ func (k *kind) discover(ctx context.Context) (string, error) {
 	case at < 0:
 		return "", apierrors.NewNotFound(group, k.gvk.Version)
 	case !list.APIResources[at].Namespaced:
-		return "", apierrors.NewForbidden(group, "", fmt.Errorf("%s are in no namespace", list.APIResources[at].Name))
+		return "", apierrors.NewForbidden(group, "", fmt.Errorf("%s are not namespaced", list.APIResources[at].Name))
 	default:
 		return list.APIResources[at].Name, nil
 	}

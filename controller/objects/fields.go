@@ -17,12 +17,13 @@ import (
 	"statefulset.dev/identity"
 )
 
-// GenerateManager is the manager of what is drawn for a Secret. It applies nothing, so that what it owns
-// stays, whatever is applied later.
+// GenerateManager is the field manager of the generated values of a Secret. It never applies, so a
+// later apply does not remove the fields that it owns.
 const GenerateManager = identity.ObjectManager + "-generate"
 
-// TakeOverPatch makes the fields that an object was created with those of the manager that applies, nil
-// if they are. What was drawn stays with the manager that drew it.
+// TakeOverPatch returns a patch that moves the fields that an object was created with to the
+// manager that applies, nil if it has them already. Generated values stay with the manager that
+// generated them.
 func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 	entries := live.GetManagedFields()
 	at := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
@@ -62,7 +63,8 @@ func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 	})
 }
 
-// splitDrawn are the fields that stay with who has drawn them, and the others of an entry.
+// splitDrawn splits an entry into the fields of generated values, which stay with their manager,
+// and all others.
 func splitDrawn(entry metav1.ManagedFieldsEntry) (drawn, others *fieldpath.Set, err error) {
 	all, err := fieldsOf(entry)
 	if err != nil {

@@ -14,33 +14,34 @@ import (
 )
 
 // Gauge shows how many objects the templates of all sets have, by kind and not by set: a cluster
-// has so many kinds, and users make as many sets as they like.
+// has a limited number of kinds, but users create as many sets as they like.
 type Gauge struct {
 	*metrics.GaugeVec
 
 	mu sync.Mutex
-	// sets are what each set adds to the sums.
+	// sets are the counts of each set.
 	sets map[cache.ObjectName]map[string]counts
-	// sums are those of all sets, by kind.
+	// sums are the counts of all sets, by kind.
 	sums map[string]counts
 }
 
-// counts are how many objects there are of a kind, in how many sets.
+// counts are how many objects of a kind exist, and in how many sets.
 type counts struct{ sets, wanted, present, updated, foreign, retired int64 }
 
-// NewGauge returns a gauge that shows nothing yet, and that nobody serves before it is registered.
+// NewGauge returns a gauge that shows nothing yet, and that must be registered to be served.
 func NewGauge() *Gauge {
 	return &Gauge{
 		sets: map[cache.ObjectName]map[string]counts{}, sums: map[string]counts{},
 		GaugeVec: metrics.NewGaugeVec(&metrics.GaugeOpts{
 			Subsystem: "statefulset_controller", Name: "objects",
-			Help:           "How many objects the templates of all sets want, how many are present, updated, of others (foreign), and to be deleted at some time (retired)",
+			Help:           "How many objects the templates of all sets want, how many are present, updated, not managed by the set (foreign), and to be deleted later (retired)",
 			StabilityLevel: metrics.ALPHA,
 		}, []string{"kind", "state"}),
 	}
 }
 
-// Show counts what a status tells of the templates of a set; it is in the place of what was told before.
+// Show counts the objects of a set's templates, according to its status. It replaces the set's
+// earlier counts.
 func (g *Gauge) Show(key cache.ObjectName, templates []v1.ObjectTemplateStatus) {
 	now := map[string]counts{}
 	for _, t := range templates {
@@ -65,7 +66,7 @@ func (g *Gauge) Show(key cache.ObjectName, templates []v1.ObjectTemplateStatus) 
 	}
 }
 
-// add changes the sums of a kind. One that no set has any more is not shown.
+// add changes the sums of a kind. It stops showing a kind that no set has any more.
 func (g *Gauge) add(kind string, more counts) {
 	sum := g.sums[kind].plus(more)
 	if g.sums[kind] = sum; sum.sets == 0 {

@@ -35,7 +35,7 @@ func TestMetricsShowObjectsByKind(t *testing.T) {
 		}
 		header := ""
 		if len(kinds) > 0 {
-			header = "# HELP statefulset_controller_objects [ALPHA] How many objects the templates of all sets want, how many are present, updated, of others (foreign), and to be deleted at some time (retired)\n# TYPE statefulset_controller_objects gauge\n"
+			header = "# HELP statefulset_controller_objects [ALPHA] How many objects the templates of all sets want, how many are present, updated, not managed by the set (foreign), and to be deleted later (retired)\n# TYPE statefulset_controller_objects gauge\n"
 		}
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(header+want.String()), "statefulset_controller_objects"); err != nil {
 			t.Errorf("%s: %v", sentence, err)

@@ -18,11 +18,11 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// mostSought is how many Secrets that are gone are looked for at a time.
+// mostSought is how many lost Secrets are searched for at a time.
 const mostSought = 64
 
-// Gives is what an object gives to pods: outputs, or, of a Secret for which texts are drawn, which of
-// the keys it has. What these hold is not kept.
+// Gives is what an object provides to pods: outputs, or for a Secret with generated values, which
+// of the keys it has. The values themselves are not kept.
 func Gives(template identity.Object, live *unstructured.Unstructured) map[string]render.Output {
 	if !template.Generates() {
 		return template.Gives(live.Object)
@@ -39,15 +39,16 @@ func Gives(template identity.Object, live *unstructured.Unstructured) map[string
 	return keys
 }
 
-// unreadKeys adds to what an object gives that could not be read the keys that are generated.
+// unreadKeys adds the generated keys of an object that could not be read.
 func unreadKeys(of *v1.ObjectTemplate, why string, all map[string]render.Output) {
 	for _, key := range of.Generate {
-		all[key.Key] = render.Output{Missing: "it cannot be read: " + why}
+		all[key.Key] = render.Output{Missing: "cannot read the object: " + why}
 	}
 }
 
-// SeekLost has Secrets be looked for in the host, now and then, that are gone and not drawn again: one
-// that somebody creates by hand need not have the label that we watch by.
+// SeekLost searches the cluster from time to time for Secrets that were lost and are not generated
+// again. One that a user creates by hand may lack the label by which the controller watches
+// Secrets.
 func (m *Memory) SeekLost(lost []identity.ObjectKey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,8 +65,8 @@ func (m *Memory) SeekLost(lost []identity.ObjectKey, now time.Time) {
 	}
 }
 
-// Discreet is a context in which clients log nothing about Secrets: at high verbosity they would log
-// what is sent and answered.
+// Discreet returns a context in which clients log nothing about Secrets. At high verbosity they
+// would log requests and responses.
 func Discreet(ctx context.Context, kind schema.GroupVersionKind) context.Context {
 	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return ctx

@@ -16,25 +16,27 @@ import (
 	"statefulset.dev/identity"
 )
 
-// kind is a kind of objects that sets describe. It is watched once in all namespaces or, if the controller makes
-// objects only in some, once in each of them in which a set needs it.
+// kind is a kind of objects that sets describe. The controller watches it once in all namespaces.
+// If the controller creates objects only in some namespaces, it watches the kind once in each of
+// them in which a set needs it.
 type kind struct {
 	watcher *Watcher
 	gvk     schema.GroupVersionKind
-	// ctx is that of all that runs for the kind, and stop ends it.
+	// ctx is the context of everything that runs for the kind, and stop ends it.
 	ctx  context.Context //nolint:containedctx // watches begin later, and end with the kind
 	stop func()
-	// hurried has an entry if a set has changed that describes objects of the kind.
+	// hurried has an entry if a set that describes objects of the kind has changed.
 	hurried chan struct{}
-	// found is closed when the host has said what it calls the kind.
+	// found is closed when the resource name of the kind is known.
 	found chan struct{}
 	// watches are by namespace. The lock of kinds guards them.
 	watches map[string]*namespaceWatch
 
 	mu sync.Mutex
-	// resource is what the host calls the kind, empty until it has been asked.
+	// resource is the resource name of the kind, empty until it is known.
 	resource string
-	// refused says why the host does not have the kind, empty if it has, or that is not known yet.
+	// refused says why the cluster does not have the kind. It is empty if the cluster has it, or if
+	// that is not known yet.
 	refused string
 }
 
@@ -44,7 +46,7 @@ func newKind(ctx context.Context, w *Watcher, gvk schema.GroupVersionKind) *kind
 		watches: map[string]*namespaceWatch{}}
 }
 
-// isCalled notes what the host calls the kind, and lets its watches begin.
+// isCalled records the resource name of the kind, and lets its watches begin.
 func (k *kind) isCalled(resource string) {
 	k.mu.Lock()
 	k.resource, k.refused = resource, ""
@@ -52,21 +54,23 @@ func (k *kind) isCalled(resource string) {
 	close(k.found)
 }
 
-// isMissing notes that the host does not have the kind, if that is what an error says.
+// isMissing records that the cluster does not have the kind, if an error says so.
 func (k *kind) isMissing(err error) {
 	if noteUnwatchable(err, &k.mu, &k.refused) {
 		k.watcher.wake(k.gvk.GroupKind(), metav1.NamespaceAll)
 	}
 }
 
-// lacks says why the host does not have the kind, empty if it has, or that is not known yet.
+// lacks says why the cluster does not have the kind. It is empty if the cluster has it, or if that
+// is not known yet.
 func (k *kind) lacks() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.refused
 }
 
-// noteUnwatchable keeps what an answer of the host says about watching, and reports whether that has changed.
+// noteUnwatchable records what a response of the cluster says about watching, and reports whether
+// that has changed.
 func noteUnwatchable(err error, mu sync.Locker, refused *string) (changed bool) {
 	now, says := unwatchable(err)
 	if !says {
@@ -79,8 +83,8 @@ func noteUnwatchable(err error, mu sync.Locker, refused *string) (changed bool) 
 	return changed
 }
 
-// unwatchable is what the answer of the host says about objects that cannot be watched, empty if they can. That the host
-// cannot be reached says nothing.
+// unwatchable is what the response of the cluster says about objects that cannot be watched, empty
+// if they can. An unreachable cluster says nothing.
 func unwatchable(err error) (refused string, says bool) {
 	switch {
 	case err == nil:
@@ -96,15 +100,14 @@ func (k *kind) key(object metav1.Object) identity.ObjectKey {
 	return identity.ObjectKey{Group: k.gvk.Group, Kind: k.gvk.Kind, Name: object.GetName()}
 }
 
-// at is where objects are written in a version of the kind, and false if the host does not have
-// the kind.
+// at is the resource of a version of the kind, and false if its name is not known.
 func (k *kind) at(version string) (schema.GroupVersionResource, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return schema.GroupVersionResource{Group: k.gvk.Group, Version: version, Resource: k.resource}, k.resource != ""
 }
 
-// about reaches the metadata of objects of a namespace.
+// about is the client for the metadata of objects of a namespace.
 func (k *kind) about(namespace string) (metadata.ResourceInterface, bool) {
 	at, ok := k.at(k.gvk.Version)
 	return k.watcher.config.Clients.Metadata.Resource(at).Namespace(namespace), ok

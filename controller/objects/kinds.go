@@ -21,9 +21,10 @@ import (
 // unusedInterval is how often the controller checks whether kinds are still needed.
 const unusedInterval = time.Minute
 
-// of is the watch of a kind of objects for sets of a namespace. It is watched from now on. If it cannot be, of returns
-// nil and the reason: the controller makes no objects in the namespace, it has no clients for objects, the term is
-// over, or as many kinds are watched as may be.
+// of returns the watch of a kind of objects for sets of a namespace, and starts it if necessary. If
+// that is not possible, it returns nil and the reason: the controller creates no objects in the
+// namespace, it has no clients for objects, the term is over, or the maximum number of kinds is
+// watched.
 func (w *Watcher) of(gvk schema.GroupVersionKind, namespace string) (watched *namespaceWatch, refused string) {
 	if !w.config.Namespaces.Has(namespace) {
 		return nil, Excluded(w.config.Namespaces, namespace)
@@ -47,7 +48,7 @@ func (w *Watcher) of(gvk schema.GroupVersionKind, namespace string) (watched *na
 	if !w.hasPlace(gvk.GroupKind()) {
 		w.crowded = true
 		return nil, fmt.Sprintf("at most %d kinds of objects are watched, and other sets describe as many; "+
-			"this kind is watched when no set has a template of one of the others any more", identity.MostObjectKinds)
+			"this kind is watched once no set has templates of one of the other kinds", identity.MostObjectKinds)
 	}
 	known := newKind(term, w, gvk)
 	w.watched[gvk.GroupKind()] = known
@@ -55,7 +56,7 @@ func (w *Watcher) of(gvk schema.GroupVersionKind, namespace string) (watched *na
 	return w.watchIn(known, namespace), ""
 }
 
-// watchIn is the watch of a kind in a namespace, which begins if there is none.
+// watchIn returns the watch of a kind in a namespace, and starts it if there is none.
 func (w *Watcher) watchIn(known *kind, namespace string) *namespaceWatch {
 	if watched := known.watches[namespace]; watched != nil {
 		return watched
@@ -70,9 +71,9 @@ func (w *Watcher) watchIn(known *kind, namespace string) *namespaceWatch {
 	return watched
 }
 
-// hasPlace reports whether one more kind may be watched. A kind that is watched keeps its place as long as a
-// set needs it. If sets describe more kinds than may be watched, the free places are for those that come
-// first: otherwise it would depend on chance which sets wait after each start of the controller.
+// hasPlace reports whether one more kind may be watched. A watched kind keeps its place while a set
+// needs it. If sets describe more kinds than may be watched, the free places are for the kinds that
+// come first. Otherwise, which sets wait would depend on chance after each start of the controller.
 func (w *Watcher) hasPlace(kind schema.GroupKind) bool {
 	if len(w.watched) >= identity.MostObjectKinds {
 		return false
@@ -87,8 +88,8 @@ func (w *Watcher) hasPlace(kind schema.GroupKind) bool {
 	return w.first[kind.String()]
 }
 
-// firstOf are as many kinds as may be watched: those of the oldest sets, and of kinds that are equally old
-// the ones whose names come first.
+// firstOf are as many kinds as may be watched: those of the oldest sets, and among equally old
+// kinds those whose names come first.
 func (w *Watcher) firstOf(named []string) map[string]bool {
 	type aged struct {
 		kind  string
@@ -112,8 +113,8 @@ func (w *Watcher) firstOf(named []string) map[string]bool {
 	return first
 }
 
-// tend stops watching kinds that no set needs any more, and gives their places to others, until the context
-// ends.
+// tend stops watching kinds that no set needs any more, and gives their places to other kinds,
+// until the context ends.
 func (w *Watcher) tend(ctx context.Context) {
 	ticker := w.config.Clock.NewTicker(unusedInterval)
 	defer ticker.Stop()
@@ -147,13 +148,12 @@ func (w *Watcher) forgetUnused() {
 	}
 }
 
-// needed reports whether a set of a namespace, or of any, describes objects of a kind.
+// needed reports whether a set of a namespace, or any set, describes objects of a kind.
 func (w *Watcher) needed(kind, namespace string) bool {
 	return len(w.describing(kind, namespace)) > 0
 }
 
-// named are the kinds that sets describe, without those of which objects are in no namespace where the controller
-// makes any.
+// named are the kinds that sets describe in namespaces in which the controller creates objects.
 func (w *Watcher) named() []string {
 	named := w.config.Sets.Kinds()
 	if !w.config.Namespaces.Limited() {
@@ -165,7 +165,7 @@ func (w *Watcher) named() []string {
 	})
 }
 
-// describing are the sets of a namespace, or of all, that describe objects of a kind.
+// describing are the sets of a namespace, or all sets, that describe objects of a kind.
 func (w *Watcher) describing(kind, namespace string) []*v1.StatefulSet {
 	all := w.config.Sets.Describing(kind)
 	if namespace == metav1.NamespaceAll {
@@ -174,7 +174,7 @@ func (w *Watcher) describing(kind, namespace string) []*v1.StatefulSet {
 	return slices.DeleteFunc(all, func(set *v1.StatefulSet) bool { return set.Namespace != namespace })
 }
 
-// waiting are the kinds that may be watched now, and were refused because others had all places.
+// waiting are kinds that were refused because all places were used, and may be watched now.
 func (w *Watcher) waiting() (kinds []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +195,7 @@ func (w *Watcher) waiting() (kinds []string) {
 	return kinds
 }
 
-// wake has the sets of a namespace, or of all, looked at that have a template of a kind.
+// wake enqueues the sets of a namespace, or all sets, that have a template of a kind.
 func (w *Watcher) wake(kind schema.GroupKind, namespace string) {
 	w.wakeNamed(kind.String(), namespace)
 }

@@ -20,77 +20,79 @@ import (
 	"statefulset.dev/identity"
 )
 
-// A correction of what somebody else has changed is followed by the next one after a delay from
-// the shortest to the longest.
+// After a correction of another client's change, the next correction waits for a delay from the
+// shortest to the longest.
 const (
 	shortestCorrection = 5 * time.Second
 	longestCorrection  = 5 * time.Minute
 )
 
 const (
-	// recheckInterval is how often the host is asked again for what cannot be watched.
+	// recheckInterval is how often the cluster is asked again about objects that cannot be watched.
 	recheckInterval = 15 * time.Second
-	// staleInterval is how often a set that waits for the caches to show its own writes is synced although no
-	// event woke it: a bookmark does not.
+	// staleInterval is how often a set is synced that waits for the caches to show its own writes,
+	// although no event woke it: a bookmark wakes no set.
 	staleInterval = 30 * time.Second
 )
 
-// written is what is remembered of an object that was written.
+// written is what is remembered of an object that the controller wrote.
 type written struct {
-	// ours is the digest of the fields that the controller managed after that, made the inputs that the
-	// object was of then.
+	// ours is the digest of the fields that the controller managed after the write, made the inputs
+	// of the object at that time.
 	ours, made string
-	// settled is the resource version at which applying the inputs has changed nothing.
+	// settled is the resource version at which an apply of inputs changed nothing.
 	settled, inputs string
-	// corrections are how often in a row it was corrected, and correctedAt when last.
+	// corrections is the number of corrections in a row, and correctedAt the time of the last one.
 	corrections int
 	correctedAt time.Time
 }
 
-// Memory is what is remembered of the objects of a set, from one sync to the next. Its zero value remembers
-// nothing. Its methods may be called at the same time.
+// Memory is what is remembered of the objects of a set, from one sync to the next. Its zero value
+// remembers nothing. Its methods may be called concurrently.
 type Memory struct {
 	mu sync.Mutex
 	remembered
 }
 
 type remembered struct {
-	// of is what the set was when it was last observed.
+	// of is the version of the set when it was last observed.
 	of incarnation
 	// versions are the highest resource versions written, by kind.
 	versions map[schema.GroupKind]string
 	written  map[types.UID]written
-	// deleted are those that were deleted and that the cache may still show.
+	// deleted are objects that were deleted, and that the cache may still show.
 	deleted map[types.UID]schema.GroupKind
 	taken   map[takenName]takenObject
-	// expected are the kinds of which names were noted that others have, as the status says.
+	// expected are the kinds for which names that other objects use have been recorded, if the
+	// status counts such objects.
 	expected map[schema.GroupKind]bool
-	// outputs are what objects give, as they were read, awaited those that lack what a pod needs, and
-	// unread is true if one could not be read (outputs.go).
+	// outputs is what objects provide, as it was read, awaited are the objects that lack what a pod
+	// needs, and unread is true if one could not be read (outputs.go).
 	outputs map[types.UID]readOutputs
 	awaited map[identity.ObjectKey]bool
 	unread  bool
-	// lost is true if Secrets are gone that are not drawn again, which are sought now and then.
+	// lost is true if Secrets were lost that are not generated again, and are searched for from
+	// time to time.
 	lost     bool
 	soughtAt time.Time
 }
 
-// incarnation is a set as the user last wanted it.
+// incarnation is one generation of one set.
 type incarnation struct {
 	uid        types.UID
 	generation int64
 }
 
-// Forget drops all that is remembered, because the set is gone.
+// Forget drops everything that is remembered, because the set was deleted.
 func (m *Memory) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.remembered = remembered{}
 }
 
-// observes forgets what concerns templates that a set has no more: names that were taken are
-// found out again, and of kinds that it does not describe nothing is awaited. It reports whether the set has
-// changed since it was last observed.
+// observes forgets what concerned an earlier version of the set: names that are in use are detected
+// again, and no writes are awaited for kinds that the set no longer describes. It reports whether
+// the set has changed since it was last observed.
 func (m *Memory) observes(set *v1.StatefulSet, kinds []schema.GroupVersionKind) (changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,22 +112,22 @@ func (m *Memory) observes(set *v1.StatefulSet, kinds []schema.GroupVersionKind) 
 	return true
 }
 
-// Created notes what a create was answered with.
+// Created records the response to a create.
 func (m *Memory) Created(kind schema.GroupKind, answer metav1.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wrote(kind, answer, written{})
 }
 
-// Patched notes what a change of the metadata of an object was answered with.
+// Patched records the response to a change of an object's metadata.
 func (m *Memory) Patched(kind schema.GroupKind, answer metav1.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wrote(kind, answer, m.written[answer.GetUID()])
 }
 
-// Applied notes what an apply to an object of a resource version was answered with. One that has changed nothing
-// settles the matter, whatever the object is like.
+// Applied records the response to an apply to an object at a resource version. An apply that
+// changed nothing proves that the object is up to date, whatever it looks like.
 func (m *Memory) Applied(act action.ApplyObject, answer metav1.Object, version string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +154,7 @@ func (m *Memory) wrote(kind schema.GroupKind, answer metav1.Object, now written)
 	m.await(kind, answer.GetResourceVersion())
 }
 
-// Deleted notes that an object was deleted, until the cache shows it.
+// Deleted records that an object was deleted, until the cache shows it.
 func (m *Memory) Deleted(kind schema.GroupKind, uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,8 +165,9 @@ func (m *Memory) Deleted(kind schema.GroupKind, uid types.UID) {
 	delete(m.written, uid)
 }
 
-// showDeleted has objects look as if they were terminating that were deleted, and that a cache still
-// shows as they were. What no cache shows any more is forgotten, if all of its kind is known.
+// showDeleted marks objects as terminating that were deleted and that a cache still shows
+// unchanged. It forgets objects that the cache no longer shows, if all objects of their kind are
+// known.
 func (m *Memory) showDeleted(world *plan.World) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,7 +184,7 @@ func (m *Memory) showDeleted(world *plan.World) {
 	maps.DeleteFunc(m.deleted, func(uid types.UID, kind schema.GroupKind) bool { return !shown[uid] && world.Kinds[kind].Known })
 }
 
-// await notes that the cache of a kind has to come to a resource version.
+// await records that the cache of a kind must reach a resource version.
 func (m *Memory) await(kind schema.GroupKind, version string) {
 	if m.versions == nil {
 		m.versions = map[schema.GroupKind]string{}
@@ -191,7 +194,7 @@ func (m *Memory) await(kind schema.GroupKind, version string) {
 	}
 }
 
-// shows reports whether a cache that has come to a version shows what was written.
+// shows reports whether a cache at a version shows all writes.
 func (m *Memory) shows(kind schema.GroupKind, version string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -203,7 +206,7 @@ func (m *Memory) shows(kind schema.GroupKind, version string) bool {
 	return false
 }
 
-// awaitsWrites reports whether something that was written is yet to be seen.
+// awaitsWrites reports whether the caches do not show some write yet.
 func (m *Memory) awaitsWrites() bool {
 	if m == nil {
 		return false
@@ -213,9 +216,9 @@ func (m *Memory) awaitsWrites() bool {
 	return len(m.versions) > 0
 }
 
-// judge says whether somebody has changed an object since it was written. Of one that this
-// term has not written, or that another controller of this server has made of other inputs since, that
-// is told from when others have changed it, and once.
+// judge sets whether another client has changed an object since it was written. This term may not
+// have written the object, or another controller of this server may have written it later with
+// other inputs. In these cases, the times of changes decide, and only once.
 func (m *Memory) judge(object *tracked, shown *plan.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -236,8 +239,8 @@ func (m *Memory) judge(object *tracked, shown *plan.Object) {
 	}
 }
 
-// NextSync is in how long to see whether the caches have come to what was written, and names
-// that are taken have become free; zero if there is nothing of the kind.
+// NextSync is how long to wait before checking whether the caches show all writes, and whether
+// names that are in use have become free; zero if neither is needed.
 func (m *Memory) NextSync() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,27 +23,28 @@ import (
 )
 
 const (
-	// OutputsPerSync is how many objects of a set are read in one sync for what they give; the
-	// next sync, at once, goes on.
+	// OutputsPerSync is how many objects of a set are read for their outputs in one sync. The next
+	// sync follows immediately and continues.
 	OutputsPerSync = 128
-	// outputsAtOnce is how many of these requests are under way.
+	// outputsAtOnce is how many of these requests run at the same time.
 	outputsAtOnce = 16
 )
 
-// readOutputs are what an object gave that had this resource version, and how it differed from what its
-// template describes, if it is somebody else's.
+// readOutputs is what an object provided at a resource version, and how it differed from its
+// template if the set does not own it.
 type readOutputs struct {
 	version string
 	values  map[string]render.Output
 	differs string
 }
 
-// Trial evaluates the outputs of an object of which it is not certain that the process survives it, somewhere else.
+// Trial evaluates the outputs of an object in a separate process, if this process may not survive
+// it.
 type Trial func(ctx context.Context, template identity.Object, live *unstructured.Unstructured) error
 
-// ReadOutputs adds to a world what some of its objects give, and reports whether all could be read.
-// One that could not gives nothing for now, which holds up only pods that need it. No output is evaluated
-// before its trial.
+// ReadOutputs adds to a world what some of its objects provide, and reports whether all could be
+// read. An object that could not be read provides nothing for now, which delays only pods that need
+// it. Every output is tried before it is evaluated.
 func (w *Watcher) ReadOutputs(ctx context.Context, memory *Memory, world *plan.World, due []plan.ObjectRead, try Trial) (all bool) {
 	templates, wrong := identity.OverridesWithin(world.Evaluation, world.Set).Objects()
 	memory.expectOutputs(due)
@@ -58,7 +59,7 @@ func (w *Watcher) ReadOutputs(ctx context.Context, memory *Memory, world *plan.W
 		return err
 	})
 	for i, read := range due {
-		object := *world.Objects[read.Key] // which may be read elsewhere at the same time
+		object := *world.Objects[read.Key] // a copy, because others may read it at the same time
 		object.Outputs, object.Differs, object.Compared = found[i].values, found[i].differs, true
 		if errs[i] != nil {
 			object.Outputs = unreadOutputs(world, read.Template, plan.Cause(errs[i]))
@@ -68,7 +69,7 @@ func (w *Watcher) ReadOutputs(ctx context.Context, memory *Memory, world *plan.W
 	return errors.Join(errs...) == nil
 }
 
-// reading is whose object is read.
+// reading says for which set, template and member an object is read.
 type reading struct {
 	memory   *Memory
 	set      cache.ObjectName
@@ -76,7 +77,7 @@ type reading struct {
 	ordinal  int
 }
 
-// readObject reads an object past the cache, and what it gives.
+// readObject reads an object past the cache, and determines what it provides.
 func (w *Watcher) readObject(ctx context.Context, of reading, object *plan.Object, try Trial) (readOutputs, error) {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
@@ -90,13 +91,13 @@ func (w *Watcher) readObject(ctx context.Context, of reading, object *plan.Objec
 	read := readOutputs{version: live.GetResourceVersion(), values: Gives(of.template, live)}
 	owner, _, _ := strings.Cut(live.GetAnnotations()[v1.OwnerAnnotation], "/")
 	if owner != of.set.Name && !of.template.Generates() {
-		read.differs, _ = of.template.Difference(of.ordinal, live.Object) // what cannot be rendered is told elsewhere
+		read.differs, _ = of.template.Difference(of.ordinal, live.Object) // rendering errors are reported elsewhere
 	}
 	of.memory.keepOutputs(live.GetUID(), read)
 	return read, nil
 }
 
-// liveObject is an object as the host has it, if it is the one that was observed.
+// liveObject reads an object from the cluster, and verifies that it is the one that was observed.
 func (w *Watcher) liveObject(ctx context.Context, of reading, object *plan.Object) (*unstructured.Unstructured, error) {
 	gvk := of.template.Kind()
 	watched, _ := w.of(gvk, of.set.Namespace)
@@ -105,7 +106,7 @@ func (w *Watcher) liveObject(ctx context.Context, of reading, object *plan.Objec
 	}
 	at, ok := watched.kind.at(gvk.Version)
 	if !ok {
-		return nil, errors.New("the kind is not known any more")
+		return nil, errors.New("its kind is not known any more")
 	}
 	read := func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return w.config.Clients.Dynamic.Resource(at).Namespace(of.set.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
@@ -113,22 +114,22 @@ func (w *Watcher) liveObject(ctx context.Context, of reading, object *plan.Objec
 	live, err := hostread.Again(Discreet(ctx, gvk), w.config.Clock, read)
 	switch {
 	case err != nil:
-		return nil, err // it is told with the object
+		return nil, err // reported together with the object
 	case live.GetDeletionTimestamp() != nil:
 		return nil, errors.New("it is terminating")
 	case live.GetUID() != object.UID:
-		return nil, fmt.Errorf("it is another one by now, with UID %s", live.GetUID())
+		return nil, fmt.Errorf("it was replaced by another object, with UID %s", live.GetUID())
 	}
 	return live, nil
 }
 
-// unreadOutputs are those of an object that could not be read.
+// unreadOutputs are the outputs of an object that could not be read.
 func unreadOutputs(world *plan.World, template, why string) map[string]render.Output {
 	all := map[string]render.Output{}
 	for i := range world.Set.Spec.ObjectTemplates {
 		if of := &world.Set.Spec.ObjectTemplates[i]; of.Name == template {
 			for _, output := range of.Outputs {
-				all[output.Name] = render.Output{Missing: "it cannot be read: " + why}
+				all[output.Name] = render.Output{Missing: "cannot read the object: " + why}
 			}
 			unreadKeys(of, why, all)
 		}
@@ -136,7 +137,7 @@ func unreadOutputs(world *plan.World, template, why string) map[string]render.Ou
 	return all
 }
 
-// expectOutputs notes that objects are read. What becomes of them from then on is looked at.
+// expectOutputs records that objects are read. From then on, their changes wake the set.
 func (m *Memory) expectOutputs(due []plan.ObjectRead) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,8 +149,8 @@ func (m *Memory) expectOutputs(due []plan.ObjectRead) {
 	}
 }
 
-// AwaitOutputs notes which of the objects that were read have yet to give something, and whether one
-// could not be read, which is tried again after a while.
+// AwaitOutputs records which of the objects that were read still lack an output, and whether one
+// could not be read, which is retried later.
 func (m *Memory) AwaitOutputs(objects map[identity.ObjectKey]*plan.Object, unread bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,7 +168,7 @@ func (m *Memory) AwaitOutputs(objects map[identity.ObjectKey]*plan.Object, unrea
 	}
 }
 
-// awaitsOutputs reports whether an object has yet to give something.
+// awaitsOutputs reports whether an object still lacks an output.
 func (m *Memory) awaitsOutputs(object identity.ObjectKey) bool {
 	if m == nil {
 		return false
@@ -186,8 +187,8 @@ func (m *Memory) keepOutputs(uid types.UID, read readOutputs) {
 	m.outputs[uid] = read
 }
 
-// outputsOf are what an object gives, and how it differs from its template, nothing if it was not read since
-// it has changed.
+// outputsOf is what an object provides, and how it differs from its template. It is empty if the
+// object was not read since it last changed.
 func (m *Memory) outputsOf(object *tracked) (values map[string]render.Output, differs string, read bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,20 +21,21 @@ import (
 	"statefulset.dev/identity"
 )
 
-// takenName is the name of an object that could not be created, because there is one.
+// takenName is the name of an object that could not be created because the name is in use.
 type takenName struct {
 	kind schema.GroupKind
 	name string
 }
 
-// takenObject is such an object as it was seen last; before the first look it has no time. One
-// that lacks the label that we watch by is read from the host, now and then.
+// takenObject is the object that uses the name, as it was last read. The time is zero before the
+// first read. If the object lacks the label by which the controller watches objects, it is read
+// from the cluster from time to time.
 type takenObject struct {
 	object *tracked
 	at     time.Time
 }
 
-// NameTaken notes that a name is taken by an object that has yet to be looked at.
+// NameTaken records that a name is in use by an object that must be read.
 func (m *Memory) NameTaken(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +45,8 @@ func (m *Memory) NameTaken(kind schema.GroupKind, name string) {
 	m.taken[takenName{kind, name}] = takenObject{}
 }
 
-// expectsTaken reports whether it is the first time that it is asked for a kind, for what the set is now.
+// expectsTaken reports whether it is called for the first time for a kind and the current version
+// of the set.
 func (m *Memory) expectsTaken(kind schema.GroupKind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,18 +61,18 @@ func (m *Memory) expectsTaken(kind schema.GroupKind) bool {
 }
 
 const (
-	// recheckedPerSync is how many objects of a kind that cannot be watched are read again in one sync, and
-	// recheckedAtOnce how many of these requests are under way.
+	// recheckedPerSync is how many objects of a kind that cannot be watched are read again in one
+	// sync, and recheckedAtOnce how many of these requests run at the same time.
 	recheckedPerSync = 32
 	recheckedAtOnce  = 16
 )
 
-// mostExpected is how many names are expected to be taken: they are read in one look.
+// mostExpected limits how many names are expected to be in use: all are read in one sync.
 const mostExpected = 64
 
-// expectTaken notes names that others have, if the status counts some, so that they are looked at
-// before anything is planned. A controller that begins would find them to be taken only by creating
-// objects, and say until then that these are missing.
+// expectTaken records names that other objects use, if the status counts such objects, so that
+// these are read before anything is planned. Otherwise a new leader would detect them only by
+// trying to create objects, and would report the objects as missing until then.
 func (m *Memory) expectTaken(watched *namespaceWatch, world *plan.World) {
 	counted := slices.ContainsFunc(world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Foreign > 0 })
 	if !m.expectsTaken(watched.kind.gvk.GroupKind()) || !counted {
@@ -96,8 +98,8 @@ func (m *Memory) expectTaken(watched *namespaceWatch, world *plan.World) {
 	}
 }
 
-// ordinalsOf are those of which a template describes objects that are to be there: of members that
-// have a pod, and any one for the set.
+// ordinalsOf are the ordinals for which a template describes objects that must exist: those of
+// members that have a pod, or any one ordinal for an object of the set.
 func ordinalsOf(template identity.Object, world *plan.World) (ordinals []int) {
 	if template.ForSet() {
 		return []int{0}
@@ -111,7 +113,7 @@ func ordinalsOf(template identity.Object, world *plan.World) (ordinals []int) {
 	return ordinals
 }
 
-// sawTaken notes what a look has shown, nothing if the name is free.
+// sawTaken records what was read, nothing if the name is free.
 func (m *Memory) sawTaken(name takenName, object *tracked, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,7 +126,7 @@ func (m *Memory) sawTaken(name takenName, object *tracked, at time.Time) {
 	}
 }
 
-// TakenChanged makes an object be looked at again that has taken a name and is not as it was seen.
+// TakenChanged makes the next sync read an object again that uses a name and has changed.
 func (m *Memory) TakenChanged(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +135,7 @@ func (m *Memory) TakenChanged(kind schema.GroupKind, name string) {
 	}
 }
 
-// takenOf are the names of a kind that are taken, and those among them to look at now.
+// takenOf are the names of a kind that are in use, and those among them that must be read now.
 func (m *Memory) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]*tracked, due []takenName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,9 +157,9 @@ func (m *Memory) takenOf(kind schema.GroupKind, now time.Time) (all map[takenNam
 	return all, due
 }
 
-// readTaken adds to a world the objects that took names of the set's. What the cache has is not
-// read, whosever it is. As long as one cannot be read, its kind counts as not known to this set, which
-// holds up what needs an object of it and nothing else.
+// readTaken adds to a world the objects that use names of the set's objects. It does not read an
+// object that is in the cache, whatever owns it. While one of them cannot be read, its kind counts
+// as unknown for this set, which delays only what needs an object of the kind.
 func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namespaceWatch, world *plan.World) {
 	now := w.config.Clock.Now()
 	all, _ := memory.takenOf(watched.kind.gvk.GroupKind(), now)
@@ -169,7 +171,7 @@ func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namesp
 		case ok:
 			memory.sawTaken(name, cached, now)
 		case last != nil && last.Labels[v1.ObjectSetLabel] != "":
-			memory.TakenChanged(name.kind, name.name) // it was in the cache
+			memory.TakenChanged(name.kind, name.name) // it was in the cache before
 		}
 	}
 	_, due := memory.takenOf(watched.kind.gvk.GroupKind(), now)
@@ -184,7 +186,7 @@ func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namesp
 		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{Refused: plan.Cause(err)}
 		return
 	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Waiting for objects that took names", "set", klog.KObj(world.Set), "cause", err)
+		klog.FromContext(ctx).V(2).Info("Failed to read objects that use names of the set's objects", "set", klog.KObj(world.Set), "cause", err)
 		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{}
 		return
 	}
@@ -195,7 +197,7 @@ func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namesp
 		}
 	}
 	if !memory.shows(watched.kind.gvk.GroupKind(), watched.version()) {
-		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{} // the cache is behind what was read
+		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{} // the cache is older than what was read
 	}
 }
 
@@ -216,7 +218,7 @@ func (w *Watcher) lookAtTaken(ctx context.Context, memory *Memory, watched *name
 	case err != nil:
 		return fmt.Errorf("reading %s %q: %w", name.kind.Kind, name.name, err)
 	case live.Labels[v1.ObjectSetLabel] != "":
-		// The cache is only behind.
+		// The cache is just not up to date yet.
 		memory.mu.Lock()
 		memory.await(name.kind, live.ResourceVersion)
 		memory.mu.Unlock()

@@ -23,13 +23,13 @@ type tracked struct {
 
 	// ours is a digest of the fields that the controller manages, empty if it manages none.
 	ours string
-	// by is who else has changed the object last, later is true if that may have been after we did:
-	// times are in whole seconds.
+	// by is the other manager that changed the object last. later is true if that may have been
+	// after the last change by the controller: times are in whole seconds.
 	by    string
 	later bool
 }
 
-// track is what is kept of an object.
+// track returns what the caches keep of an object.
 func track(object any) any {
 	about, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -49,8 +49,9 @@ func track(object any) any {
 	return kept
 }
 
-// managed reads who manages which fields. What others write as the status says nothing. An object that
-// was created, and one that was applied, have the same fields of ours, in entries that differ.
+// managed reads who manages which fields. Changes of the status by others do not count. The
+// controller's fields of an object are the same after a create and after an apply, but in different
+// entries.
 func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) {
 	fields, has := fieldpath.NewSet(), false
 	var at, theirs time.Time
@@ -82,13 +83,13 @@ func managed(entries []metav1.ManagedFieldsEntry) (ours, by string, later bool) 
 func digestOf(fields *fieldpath.Set) string {
 	text, err := fields.Leaves().ToJSON()
 	if err != nil {
-		text = []byte(err.Error()) // of what the host has sent as JSON
+		text = []byte(err.Error()) // unlikely: the cluster sent these fields as JSON
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// differs reports whether two states of an object are different for the planner.
+// differs reports whether two states of an object differ for the planner.
 func (o *tracked) differs(other *tracked) bool {
 	return o.ours != other.ours || o.by != other.by || o.later != other.later || hostread.MetaChanged(o.ObjectMeta, other.ObjectMeta) ||
 		!equality.Semantic.DeepEqual(o.Annotations, other.Annotations)

@@ -18,26 +18,27 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// bySet finds objects by the set that they are labelled with.
+// bySet finds objects by the set that their label names.
 const bySet = "set"
 
-// namespaceWatch is the watch of a kind of objects in a namespace, or in all of them. Each has a cache of its own: what
-// one has listed says nothing about another one.
+// namespaceWatch is the watch of a kind of objects in one namespace, or in all. Each watch has its
+// own cache: the list of one says nothing about another.
 type namespaceWatch struct {
 	kind *kind
 
-	// namespace is the one that is watched, empty for all.
+	// namespace is the watched namespace, empty for all.
 	namespace string
 	// end ends the watch.
 	end func()
 
 	watchMu  sync.Mutex
 	informer cache.SharedIndexInformer
-	// denied says why objects cannot be watched, empty if they can, or that is not known yet.
+	// denied says why objects cannot be watched. It is empty if they can, or if that is not known
+	// yet.
 	denied string
 }
 
-// follow fills the cache until the context ends, from when the host has said what it calls the kind.
+// follow fills the cache until the context ends, once the resource name of the kind is known.
 func (w *namespaceWatch) follow(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -72,7 +73,7 @@ func (w *namespaceWatch) fill(ctx context.Context, resource string) {
 			return []string{hostread.Named(object, object.Labels[v1.ObjectSetLabel])}
 		}),
 	})
-	// Neither fails before the informer runs.
+	// These cannot fail before the informer runs.
 	_ = informer.SetTransform(func(object any) (any, error) { return track(object), nil })
 	handler, _ := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { w.happened(nil, object) },
@@ -99,18 +100,18 @@ func (w *namespaceWatch) running(ctx context.Context, informer cache.SharedIndex
 	informer.RunWithContext(ctx)
 }
 
-// answered notes whether the host lets objects be watched.
+// answered records whether the cluster allows the controller to watch objects.
 func (w *namespaceWatch) answered(err error) {
 	if noteUnwatchable(err, &w.watchMu, &w.denied) {
 		w.wake()
 	}
 }
 
-// wake has the sets looked at that need the watch.
+// wake enqueues the sets that need the watch.
 func (w *namespaceWatch) wake() { w.kind.watcher.wake(w.kind.gvk.GroupKind(), w.namespace) }
 
-// state says whether all objects of the kind are known that a set of the namespace may have, and show what was
-// written for it.
+// state says whether all objects of the kind are known that a set of the namespace may have,
+// including all writes for the set.
 func (w *namespaceWatch) state(memory *Memory) plan.Kind {
 	if refused := w.kind.lacks(); refused != "" {
 		return plan.Kind{Refused: refused}
@@ -149,16 +150,16 @@ func (w *namespaceWatch) happened(before, after any) {
 	}
 }
 
-// version is the resource version that the cache has come to.
+// version is the resource version that the cache has reached.
 func (w *namespaceWatch) version() string {
 	return w.informer.GetIndexer().LastStoreSyncResourceVersion()
 }
 
-// ofSet are the objects that are labelled with a set.
+// ofSet are the objects whose label names a set.
 func (w *namespaceWatch) ofSet(set cache.ObjectName) []*tracked {
 	found, err := w.informer.GetIndexer().ByIndex(bySet, set.String())
 	if err != nil {
-		panic(fmt.Sprintf("reading index %s: %v", bySet, err)) // the cache was made with it
+		panic(fmt.Sprintf("reading index %s: %v", bySet, err)) // the cache always has this index
 	}
 	all := make([]*tracked, 0, len(found))
 	for _, object := range found {
@@ -169,7 +170,7 @@ func (w *namespaceWatch) ofSet(set cache.ObjectName) []*tracked {
 	return all
 }
 
-// named is the object of a name, whosever it is, and false if the cache has none.
+// named is the object with a name, whatever owns it, and false if the cache has none.
 func (w *namespaceWatch) named(namespace, name string) (*tracked, bool) {
 	object, ok, err := w.informer.GetIndexer().GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil || !ok {

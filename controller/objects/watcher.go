@@ -22,13 +22,13 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Clients reach objects of any kind in the host.
+// Clients are clients for objects of any kind in the host cluster.
 type Clients struct {
 	Dynamic  dynamic.Interface
 	Metadata metadata.Interface
 }
 
-// NewClients returns clients of the host that suit a controller.
+// NewClients returns clients for the host cluster that suit a controller.
 func NewClients(config *rest.Config) (*Clients, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -46,44 +46,45 @@ func NewClients(config *rest.Config) (*Clients, error) {
 // Sets are the sets that the controller knows.
 type Sets interface {
 	Get(namespace, name string) (*v1.StatefulSet, bool)
-	// Kinds are the kinds of objects that sets describe, each as its group and kind in one text.
+	// Kinds are the kinds of objects that sets describe, each as one text of group and kind.
 	Kinds() []string
 	// Describing are the sets that describe objects of a kind.
 	Describing(kind string) []*v1.StatefulSet
 }
 
-// Config is what a watcher is made of.
+// Config configures a watcher.
 type Config struct {
-	// Clients reach the objects; without them, sets that describe some wait.
+	// Clients are the clients for objects. Without them, sets that describe objects wait.
 	Clients *Clients
-	// Namespaces are those in which objects are watched; nil stands for all.
+	// Namespaces are the namespaces in which objects are watched; nil stands for all.
 	Namespaces identity.ObjectNamespaces
-	// Discovery asks the host what it calls a kind.
+	// Discovery finds the resource name of a kind.
 	Discovery discovery.DiscoveryInterface
 	Clock     clock.WithTicker
 	Sets      Sets
-	// MemoryOf is what is remembered of a set, nil if nothing is.
+	// MemoryOf returns the memory of a set, nil if there is none.
 	MemoryOf func(set cache.ObjectName) *Memory
-	// Wake has sets synced.
+	// Wake enqueues sets.
 	Wake func(sets []cache.ObjectName)
 }
 
-// Watcher watches the kinds of objects that templates of sets describe, each from when a
-// set needs it until none does any more, and at most identity.MostObjectKinds at a time. If the controller makes
-// objects only in some namespaces, at most identity.MostObjectNamespaces, each kind is watched in those of them
-// that have such a set. Nothing waits for them but sets that have such templates.
+// Watcher watches the kinds of objects that templates of sets describe, each from when a set needs
+// it until no set does, and at most identity.MostObjectKinds at a time. If the controller creates
+// objects only in some namespaces (at most identity.MostObjectNamespaces), it watches each kind in
+// those of them that have such a set. Only sets with such templates wait for these watches.
 type Watcher struct {
 	config Config
 
 	mu      sync.Mutex
 	watched map[schema.GroupKind]*kind
-	// crowded is true if a kind was refused because as many are watched as may be.
+	// crowded is true if a kind was refused because the maximum number of kinds is watched.
 	crowded bool
-	// first are the kinds that come first if sets describe more than may be watched, by their names, nil
-	// if that has to be determined.
+	// first are the names of the kinds that come first if sets describe more than may be watched,
+	// nil if they are not determined.
 	first map[string]bool
-	// ctx is that of the term, nil before it runs, and running what runs in it.
-	ctx     context.Context //nolint:containedctx // what is watched ends with the term
+	// ctx is the context of the term, nil before it runs; running are the goroutines of the
+	// watches.
+	ctx     context.Context //nolint:containedctx // watches end with the term
 	running sync.WaitGroup
 	tended  bool
 }
@@ -93,7 +94,8 @@ func NewWatcher(config Config) *Watcher {
 	return &Watcher{config: config, watched: map[schema.GroupKind]*kind{}}
 }
 
-// Begin lets kinds be watched until the context ends, and returns what waits for the end.
+// Begin allows watches until the context ends, and returns a function that waits until they have
+// ended.
 func (w *Watcher) Begin(ctx context.Context) (end func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,8 +103,8 @@ func (w *Watcher) Begin(ctx context.Context) (end func()) {
 	return w.running.Wait
 }
 
-// Observe completes a world with the objects that the set's templates describe, and removed ones
-// have described.
+// Observe adds to a world the objects that the set's templates describe, and those that removed
+// templates described.
 func (w *Watcher) Observe(ctx context.Context, memory *Memory, world *plan.World) {
 	kinds := identity.ObjectKinds(world.Set)
 	changed := memory.observes(world.Set, kinds)
@@ -122,7 +124,7 @@ func (w *Watcher) Observe(ctx context.Context, memory *Memory, world *plan.World
 		if world.Kinds[gvk.GroupKind()] = watched.state(memory); !world.Kinds[gvk.GroupKind()].Known {
 			continue
 		}
-		// The cache is read last: what has been read from the host must not be missing from it.
+		// The cache is read last: it must contain everything that was read from the cluster.
 		memory.expectTaken(watched, world)
 		w.readTaken(ctx, memory, watched, world)
 		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
@@ -132,7 +134,7 @@ func (w *Watcher) Observe(ctx context.Context, memory *Memory, world *plan.World
 	memory.showDeleted(world)
 }
 
-// seen is what the planner knows of an object.
+// seen is what the planner knows about an object.
 func (w *Watcher) seen(memory *Memory, set *v1.StatefulSet, object *tracked) *plan.Object {
 	shown := &plan.Object{ObjectMeta: object.ObjectMeta, OwnerLives: w.ownerLives(set, object)}
 	memory.judge(object, shown)
@@ -140,7 +142,7 @@ func (w *Watcher) seen(memory *Memory, set *v1.StatefulSet, object *tracked) *pl
 	return shown
 }
 
-// ownerLives reports whether another set that there is says that an object is its.
+// ownerLives reports whether another existing set owns an object according to its annotation.
 func (w *Watcher) ownerLives(set *v1.StatefulSet, object *tracked) bool {
 	owner := object.Annotations[v1.OwnerAnnotation]
 	name, _, _ := strings.Cut(owner, "/")
@@ -148,14 +150,14 @@ func (w *Watcher) ownerLives(set *v1.StatefulSet, object *tracked) bool {
 	return exists && other.UID != set.UID && identity.OwnerMark(other) == owner
 }
 
-// Place is where objects of a kind are in a namespace of the host.
+// Place has the clients for objects of a kind in a namespace.
 type Place struct {
 	Objects  dynamic.ResourceInterface
 	Metadata metadata.ResourceInterface
 }
 
-// Place is where objects of a kind are written, and false if they cannot be yet: the kind is not watched, or the
-// host has not said what it calls it.
+// Place returns the clients to write objects of a kind, and false if they cannot be written yet:
+// the kind is not watched, or its resource name is not known.
 func (w *Watcher) Place(gvk schema.GroupVersionKind, namespace string) (Place, bool) {
 	watched, _ := w.of(gvk, namespace)
 	if watched == nil {
@@ -169,9 +171,9 @@ func (w *Watcher) Place(gvk schema.GroupVersionKind, namespace string) (Place, b
 	return Place{Objects: w.config.Clients.Dynamic.Resource(at).Namespace(namespace), Metadata: about}, ok
 }
 
-// Excluded says why the objects of a set are not watched whose namespace the operator has not listed, and what
-// brings them back.
+// Excluded says why the objects of a set are not watched because its namespace is not listed, and
+// what the operator can do about it.
 func Excluded(listed identity.ObjectNamespaces, namespace string) string {
-	return listed.Excluded(namespace) + "; what the set has stays; to have its objects managed, list the namespace there and " +
+	return listed.Excluded(namespace) + "; existing objects stay; to manage the objects of this set, list the namespace there and " +
 		"bind ClusterRole statefulset-controller-objects in it, or remove the templates"
 }

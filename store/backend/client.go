@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// dialTimeout bounds how long a connection to etcd takes.
+	// dialTimeout limits how long connecting to etcd may take.
 	dialTimeout = 5 * time.Second
-	// A connection to a machine that was cut off looks as if it were slow. One on which nothing
-	// came for so long is asked for a sign of life, and given up without one. gRPC asks no more often.
+	// A connection to an unreachable machine looks like a slow one. After this idle time, the
+	// client sends a ping, and closes the connection if there is no answer. gRPC does not allow
+	// shorter intervals.
 	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 )
 
-// Client leads to the etcd that was given, or started.
+// Client returns a client for the external or the embedded etcd.
 func (o *Options) Client() (*clientv3.Client, error) {
 	given := o.Etcd.StorageConfig.Transport
 	etcd := clientv3.Config{

@@ -12,8 +12,8 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// Open starts the embedded etcd, unless there is an external one, and
-// points the options at it. When etcd ends by itself, fail is told.
+// Open starts the embedded etcd, unless there is an external one, and points the options at it. It
+// calls fail if etcd ends unexpectedly.
 func (o *Options) Open(ctx context.Context, fail context.CancelCauseFunc) (func() error, error) {
 	if !o.Embeds() {
 		return func() error { return nil }, nil
@@ -37,7 +37,7 @@ func (o *Options) Open(ctx context.Context, fail context.CancelCauseFunc) (func(
 	return etcd.Close, nil
 }
 
-// Reach is open for a server that may be running in another process.
+// Reach is like Open, for a store whose server may be running in another process.
 func (o *Options) Reach(ctx context.Context) (func() error, error) {
 	nothing := func() error { return nil }
 	if !o.Embeds() {

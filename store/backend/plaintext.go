@@ -12,8 +12,8 @@ import (
 
 const plaintextEtcdFlag = "etcd-insecure-plaintext"
 
-// validatePlaintext refuses to send sets over a network in the clear, unless that was
-// asked for. What stays on this machine may.
+// validatePlaintext refuses to send sets over a network without encryption, unless that is allowed.
+// Connections on this machine may be unencrypted.
 func (o *Options) validatePlaintext() (errs []error) {
 	if o.PlaintextEtcd {
 		return nil
@@ -30,8 +30,8 @@ func (o *Options) validatePlaintext() (errs []error) {
 	return errs
 }
 
-// inTheClear says whether requests to an etcd server leave this machine unencrypted.
-// Without a scheme, etcd's client encrypts if it has been given certificates.
+// inTheClear reports whether requests to an etcd server leave this machine unencrypted. Without a
+// scheme, etcd's client encrypts if it has certificates.
 func inTheClear(server string, encrypted bool) bool {
 	scheme, address, ok := strings.Cut(server, "://")
 	if !ok {

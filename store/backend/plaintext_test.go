@@ -54,7 +54,7 @@ func TestEtcdOnAnotherMachineIsNotReachedInTheClear(t *testing.T) {
 func TestPlaintextIsForAnExternalEtcd(t *testing.T) {
 	o := NewOptions()
 	o.PlaintextEtcd = true
-	if err := errors.Join(o.Validate()...); err == nil || !strings.Contains(err.Error(), "give --etcd-servers too") {
+	if err := errors.Join(o.Validate()...); err == nil || !strings.Contains(err.Error(), "set --etcd-servers too") {
 		t.Errorf("without --etcd-servers: got %v, want an error that asks for it", err)
 	}
 }

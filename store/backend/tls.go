@@ -19,14 +19,15 @@ func (o *Options) validateTLSDir() []error {
 	given := o.Etcd.StorageConfig.Transport
 	if o.TLSDir != "" && (given.CertFile != "" || given.KeyFile != "" || given.TrustedCAFile != "") {
 		return []error{
-			fmt.Errorf("--%s receives a certificate, and --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: give either",
+			fmt.Errorf("--%s receives a certificate, but --etcd-certfile %q, --etcd-keyfile %q and --etcd-cafile %q name one: set one or the other",
 				tlsDirFlag, given.CertFile, given.KeyFile, given.TrustedCAFile)}
 	}
 	return nil
 }
 
-// ReceiveTLS waits for the certificate by which the members of our own store know this server, if that
-// was asked for. They sign it, and a renewed one is taken until ctx ends.
+// ReceiveTLS waits for the certificate with which this server identifies itself to the members of
+// our own store, if TLSDir is set. The members sign it. ReceiveTLS also installs renewed
+// certificates until ctx ends.
 func (o *Options) ReceiveTLS(ctx context.Context, secrets typedcorev1.SecretInterface, namespace string) error {
 	if o.TLSDir == "" {
 		return nil
@@ -40,14 +41,14 @@ func (o *Options) ReceiveTLS(ctx context.Context, secrets typedcorev1.SecretInte
 	return nil
 }
 
-// reuseTLS takes the certificate that a running server has received.
+// reuseTLS uses the certificate that a running server has received.
 func (o *Options) reuseTLS() error {
 	if o.TLSDir == "" {
 		return nil
 	}
 	made, err := certificates.Made(o.TLSDir)
 	if err != nil {
-		return fmt.Errorf("--%s %q has no certificate of a server: %w; run this in the container of one", tlsDirFlag, o.TLSDir, err)
+		return fmt.Errorf("--%s %q has no certificate of a server: %w; run this in the container of a server", tlsDirFlag, o.TLSDir, err)
 	}
 	o.use(made)
 	return nil

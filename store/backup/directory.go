@@ -13,40 +13,42 @@ import (
 	"path/filepath"
 )
 
-// Place keeps copies. None of its functions may be called for two files of one name at a time.
+// Place stores copies. Its functions must not be called for two files with the same name at the
+// same time.
 type Place interface {
-	// List tells the names of what is there, of other things too, in no order.
+	// List returns the names of all files, including those that are no copies, in no particular
+	// order.
 	List(ctx context.Context) ([]string, error)
-	// Put writes a new file of a size.
+	// Put writes a new file of a known size.
 	Put(ctx context.Context, name string, from io.Reader, size int64) error
 	// Get reads a file.
 	Get(ctx context.Context, name string, to io.Writer) error
-	// Rename gives a file another name at which there is none.
+	// Rename renames a file to a name that does not exist yet.
 	Rename(ctx context.Context, from, to string) error
-	// Remove removes a file. It may be gone already.
+	// Remove removes a file. The file may not exist any more.
 	Remove(ctx context.Context, name string) error
 }
 
 // Directory is a place in the file system.
 type Directory struct{ path string }
 
-// OpenDirectory opens the directory of a URL such as file:///backups. It must be there: to make one
-// would hide that a volume is not mounted.
+// OpenDirectory opens the directory of a URL such as file:///backups. The directory must exist:
+// creating it would hide that a volume is not mounted.
 func OpenDirectory(at *url.URL) (*Directory, error) {
 	if at.Host != "" || !filepath.IsAbs(at.Path) || at.RawQuery != "" {
-		return nil, fmt.Errorf("%q: want file:/// and an absolute path", at.Redacted())
+		return nil, fmt.Errorf("%q: must be file:/// and an absolute path", at.Redacted())
 	}
-	info, err := os.Stat(at.Path) //nolint:gosec // who starts the server says where copies go
+	info, err := os.Stat(at.Path) //nolint:gosec // the operator who starts the server chooses the directory
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", at.Redacted(), err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%q: it is no directory", at.Redacted())
+		return nil, fmt.Errorf("%q: it is not a directory", at.Redacted())
 	}
 	return &Directory{at.Path}, nil
 }
 
-// List tells the names of all files.
+// List returns the names of all files.
 func (d *Directory) List(context.Context) ([]string, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -95,7 +97,7 @@ func (d *Directory) Remove(_ context.Context, name string) error {
 
 func (d *Directory) file(name string) string { return filepath.Join(d.path, name) }
 
-// sync writes the names of the directory to disk.
+// sync writes the directory entries to disk.
 func (d *Directory) sync() error {
 	dir, err := os.Open(d.path)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backup copies the store again and again to a place that outlives it. A copy counts when it
-// was read back from there, restored, and found to hold what the store holds; until then no older
-// copy is removed.
+// Package backup regularly copies the store to a place that outlives it. A copy counts after it was
+// read back, restored, and found to contain the same data as the store. Older copies are removed
+// only after that.
 package backup

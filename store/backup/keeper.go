@@ -20,42 +20,43 @@ import (
 )
 
 const (
-	// patience bounds one copy, from the list to the removal of an older one.
+	// patience limits the time for one copy, from the list to the removal of an older copy.
 	patience = time.Hour
-	// tidyPatience bounds the removal of a copy that failed.
+	// tidyPatience limits the time to remove a copy that failed.
 	tidyPatience = time.Minute
 )
 
-// Keeper makes copies of a store.
+// Keeper creates copies of a store.
 type Keeper struct {
 	Options
-	// Place is where they go.
+	// Place is where the copies are stored.
 	Place Place
-	// Etcd is what is copied, and Prefix that of our keys.
+	// Etcd is the etcd to copy, and Prefix the prefix of our keys.
 	Etcd   *clientv3.Client
 	Prefix string
-	// Check verifies the signature of a file by its name, restores it, and says what it holds.
+	// Check verifies the signature of a file by the file's name, restores the file, and returns
+	// what it contains.
 	Check func(ctx context.Context, file string) (recovery.Contents, error)
-	// Now is the time.
+	// Now returns the time.
 	Now func() time.Time
-	// Tell tells how copies are getting on. Nobody is told if it is nil.
+	// Tell reports the state of the backups. Nil reports nothing.
 	Tell func(context.Context, Report) error
 }
 
 // Backup is a copy that was verified.
 type Backup struct {
-	// Name is that of the file in its place.
+	// Name is the name of the file in its place.
 	Name     string
 	Size     int64
 	Contents recovery.Contents
 	// Key is the name of the key that signed it, empty if it is not signed.
 	Key string
-	// Removed are older copies that went for it.
+	// Removed are older copies that were removed after this one was verified.
 	Removed []string
 }
 
-// once makes a copy, verifies it, and then removes what is too old. An error leaves all verified
-// copies where they were, but for those that could be removed.
+// once creates a copy, verifies it, and then removes copies that are too old. If it fails, all
+// verified copies stay, except those that it has removed already.
 func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -70,7 +71,7 @@ func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 	next := nextCopy(parseCopies(names), k.Now())
 	work, err := os.MkdirTemp(k.Scratch, "backup-")
 	if err != nil {
-		return Backup{}, fmt.Errorf("making a directory in --backup-scratch: %w", err)
+		return Backup{}, fmt.Errorf("creating a directory in --backup-scratch: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	made = Backup{Name: next.name()}
@@ -85,20 +86,20 @@ func (k *Keeper) once(ctx context.Context) (made Backup, err error) {
 	return made, err
 }
 
-// verified copies the store to its place, reads the copy from there, restores it, and compares. Then
-// it gets the name of one that counts.
+// verified copies the store to the place, reads the copy back, restores it, and compares it with
+// the store. Then it gives the copy its final name.
 func (k *Keeper) verified(ctx context.Context, next copyOf, keys signature.Keys, work string) (int64, recovery.Contents, error) {
 	written, err := k.write(ctx, next, keys, filepath.Join(work, "written"))
 	if err != nil {
 		return 0, recovery.Contents{}, err
 	}
-	read := filepath.Join(work, next.name()) // by which its signature is verified
+	read := filepath.Join(work, next.name()) // the name is part of the signature
 	returned, err := k.read(ctx, next, read)
 	if err != nil {
 		return 0, recovery.Contents{}, err
 	}
 	if returned != written {
-		return 0, recovery.Contents{}, fmt.Errorf("%s in %s is not what was written: got %s, want %s", next.file(), k.To, returned, written)
+		return 0, recovery.Contents{}, fmt.Errorf("%s in %s is not the same as what was written: got %s, want %s", next.file(), k.To, returned, written)
 	}
 	restored, err := k.Check(ctx, read)
 	if err != nil {
@@ -109,16 +110,16 @@ func (k *Keeper) verified(ctx context.Context, next copyOf, keys signature.Keys,
 		return 0, recovery.Contents{}, err
 	}
 	if restored != stored {
-		return 0, recovery.Contents{}, fmt.Errorf("%s holds %s with digest %.16s, the store %s with digest %.16s", next.file(), restored,
+		return 0, recovery.Contents{}, fmt.Errorf("%s contains %s with digest %.16s, but the store contains %s with digest %.16s", next.file(), restored,
 			restored.Digest, stored, stored.Digest)
 	}
 	if err := k.Place.Rename(ctx, next.file(), next.name()); err != nil {
-		return 0, recovery.Contents{}, fmt.Errorf("naming %s after it was verified: %w", next.file(), err)
+		return 0, recovery.Contents{}, fmt.Errorf("renaming %s after it was verified: %w", next.file(), err)
 	}
 	return written.size, restored, nil
 }
 
-// fingerprint is what tells two files apart.
+// fingerprint distinguishes files.
 type fingerprint struct {
 	size   int64
 	sha256 [sha256.Size]byte
@@ -126,7 +127,7 @@ type fingerprint struct {
 
 func (p fingerprint) String() string { return fmt.Sprintf("%d bytes, sha256 %.8x", p.size, p.sha256) }
 
-// write copies the store to a file first, since a place wants to know the size.
+// write copies the store to a local file first, because a place must know the size.
 func (k *Keeper) write(ctx context.Context, next copyOf, keys signature.Keys, path string) (fingerprint, error) {
 	snapshot, err := k.Etcd.Snapshot(ctx)
 	if err != nil {
@@ -181,7 +182,7 @@ func create(path string, fill func(io.Writer) error) (fingerprint, error) {
 	return fingerprint{info.Size(), [sha256.Size]byte(hash.Sum(nil))}, nil
 }
 
-// retire removes what the verified copy makes needless.
+// retire removes copies that the verified copy makes obsolete.
 func (k *Keeper) retire(ctx context.Context, verified copyOf) (removed []string, err error) {
 	names, err := k.Place.List(ctx)
 	if err != nil {
@@ -198,7 +199,7 @@ func (k *Keeper) retire(ctx context.Context, verified copyOf) (removed []string,
 	return removed, errors.Join(errs...)
 }
 
-// tidy removes what a copy that failed has left, also if time has run out for the copy.
+// tidy removes the remains of a failed copy, even if the time for the copy has run out.
 func (k *Keeper) tidy(ctx context.Context, failed copyOf) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyPatience)
 	defer cancel()

@@ -182,10 +182,10 @@ func TestACopyThatFailsLeavesTheOlderOnes(t *testing.T) {
 		"it ends in the middle":          {func(_ *Keeper, b *broken) { b.put = no }, "403 Forbidden"},
 		"a part is missing when it is read": {func(_ *Keeper, b *broken) {
 			b.spoil = func(content []byte) []byte { return content[:len(content)-1] }
-		}, "is not what was written"},
+		}, "is not the same as what was written"},
 		"a bit is another one when it is read": {func(_ *Keeper, b *broken) {
 			b.spoil = func(content []byte) []byte { content[len(content)/2] ^= 1; return content }
-		}, "is not what was written"},
+		}, "is not the same as what was written"},
 		"it cannot be restored": {func(k *Keeper, _ *broken) {
 			k.Check = func(context.Context, string) (recovery.Contents, error) { return recovery.Contents{}, no }
 		}, "verifying sets-00000003"},

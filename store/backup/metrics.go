@@ -13,7 +13,7 @@ const (
 	resultFailed   = "failed"
 )
 
-// progress is what operators and their alerts see of copies.
+// progress are metrics of copies for operators and their alerts.
 type progress struct {
 	attempts     *metrics.CounterVec
 	lastVerified *metrics.Gauge
@@ -27,11 +27,11 @@ func newProgress() progress {
 		}, []string{"result"}),
 		lastVerified: metrics.NewGauge(&metrics.GaugeOpts{
 			Subsystem: "statefulset_apiserver", Name: "last_verified_backup_timestamp_seconds",
-			Help:           "When the newest verified copy of the store was begun, in seconds since 1970; told by the replica that controls",
+			Help:           "When the newest verified copy of the store was begun, in seconds since 1970; reported by the leading replica",
 			StabilityLevel: metrics.ALPHA,
 		}),
 	}
-	// Who runs twice in one process, which only tests do, is counted once.
+	// Only tests run this twice in one process. The second registration then fails without effect.
 	for _, m := range []metrics.Registerable{p.attempts, p.lastVerified} {
 		_ = legacyregistry.Register(m)
 	}

@@ -16,15 +16,15 @@ import (
 
 const (
 	timeForm = "20060102T150405Z"
-	// unverified ends the name of a copy that nobody has read back yet.
+	// unverified is the end of the name of a copy that has not been verified yet.
 	unverified = ".unverified"
 	wordLength = 8
 )
 
 var nameForm = regexp.MustCompile(`^sets-([0-9]{8,18})-([0-9]{8}T[0-9]{6}Z)-([A-Z2-7]{8})\.backup(\.unverified)?$`)
 
-// copyOf is a copy of the store by its name. Copies are ordered by a number that each new one makes
-// greater, since clocks go wrong and the revision of a restored store goes back.
+// copyOf is a copy of the store, by its name. Copies are ordered by a number that grows with each
+// copy, because clocks may be wrong, and the revision of a restored store goes back.
 type copyOf struct {
 	number   int64
 	made     time.Time
@@ -32,7 +32,8 @@ type copyOf struct {
 	verified bool
 }
 
-// nextCopy follows all others. The word tells two apart that were begun at the same moment.
+// nextCopy is the copy after all others. The word distinguishes two copies that were begun at the
+// same moment.
 func nextCopy(others []copyOf, now time.Time) copyOf {
 	next := copyOf{number: 1, made: now.UTC().Truncate(time.Second), word: rand.Text()[:wordLength]}
 	for _, c := range others {
@@ -41,12 +42,12 @@ func nextCopy(others []copyOf, now time.Time) copyOf {
 	return next
 }
 
-// name is what a verified copy is called.
+// name is the name of a verified copy.
 func (c copyOf) name() string {
 	return fmt.Sprintf("sets-%08d-%s-%s.backup", c.number, c.made.Format(timeForm), c.word)
 }
 
-// file is what the copy is called now.
+// file is the current file name of the copy.
 func (c copyOf) file() string {
 	if c.verified {
 		return c.name()
@@ -54,7 +55,7 @@ func (c copyOf) file() string {
 	return c.name() + unverified
 }
 
-// parseCopies leaves out what is not a copy of ours, and sorts the others from the oldest to the newest.
+// parseCopies ignores files that are not our copies, and sorts the copies, oldest first.
 func parseCopies(names []string) (copies []copyOf) {
 	for _, name := range names {
 		parts := nameForm.FindStringSubmatch(name)
@@ -74,13 +75,13 @@ func parseCopies(names []string) (copies []copyOf) {
 	return copies
 }
 
-// verifiedOnly are the copies that count.
+// verifiedOnly are the verified copies.
 func verifiedOnly(copies []copyOf) []copyOf {
 	return slices.DeleteFunc(slices.Clone(copies), func(c copyOf) bool { return !c.verified })
 }
 
-// outdated are those that go once a copy was verified: the oldest beyond those that are kept, and
-// what attempts have left that were given up.
+// outdated are the copies to remove after a copy was verified: the oldest ones beyond the number to
+// keep, and the remains of earlier attempts.
 func outdated(copies []copyOf, verified copyOf, keep int) (gone []copyOf) {
 	counted := verifiedOnly(copies)
 	for _, c := range counted[:max(0, len(counted)-keep)] {
@@ -96,8 +97,8 @@ func outdated(copies []copyOf, verified copyOf, keep int) (gone []copyOf) {
 	return gone
 }
 
-// mayBeUnderWay tells whether another replica may be making this copy, which has not noticed yet that
-// it does not lead. A time to come is that of a clock which was wrong.
+// mayBeUnderWay reports whether another replica that has not noticed yet that it does not lead may
+// still be writing this copy. If the copy's time is in the future, a clock was wrong.
 func mayBeUnderWay(c copyOf, now time.Time) bool {
 	return !c.made.After(now) && now.Sub(c.made) <= patience
 }

@@ -17,31 +17,31 @@ const (
 	defaultEvery = 6 * time.Hour
 	defaultKeep  = 28
 	leastEvery   = time.Minute
-	// mostKeep bounds how long a list of copies gets.
+	// mostKeep limits the length of a list of copies.
 	mostKeep = 10_000
 
 	keyFileFlag   = "backup-key-file"
 	plaintextFlag = "backup-insecure-plaintext"
 )
 
-// Options say where copies of the store go, and how many are kept.
+// Options say where copies of the store are written, and how many are kept.
 type Options struct {
-	// To is the URL of a place, such as file:///backups. Empty means that no copies are made.
+	// To is the URL of a place, such as file:///backups. If it is empty, no copies are created.
 	To string
-	// Every is how long after a copy the next one is made.
+	// Every is the interval between copies.
 	Every time.Duration
-	// Keep is how many copies stay. The oldest goes when a later one was verified.
+	// Keep is how many copies are kept. The oldest is removed after a later one was verified.
 	Keep int
-	// KeyFile is the file of the keys that sign and verify copies. Empty means that copies are not signed.
-	// It is read for each copy, so that keys can be changed while the server runs.
+	// KeyFile is the file with the keys that sign and verify copies. If it is empty, copies are not
+	// signed. It is read for each copy, so that keys can be changed while the server runs.
 	KeyFile string
-	// Plaintext lets copies go to another machine without TLS.
+	// Plaintext allows copies to another machine without TLS.
 	Plaintext bool
 	// Scratch is a directory with room for three times the store.
 	Scratch string
 }
 
-// NewOptions are the defaults: no copies.
+// NewOptions returns the defaults: no copies.
 func NewOptions() *Options {
 	return &Options{Every: defaultEvery, Keep: defaultKeep, Scratch: os.TempDir()}
 }
@@ -49,25 +49,25 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.To, "backup-to", o.To,
-		"Where the replica that controls copies the store to: file:///DIRECTORY, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME with the credentials of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or of the machine's role. Each copy is read back and restored before it counts. Empty means that no copies are made.")
+		"Where the leading replica writes copies of the store: file:///DIRECTORY, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or those of the machine's role. Each copy is read back and restored before it counts. Empty disables the copies.")
 	flags.DurationVar(&o.Every, "backup-every", o.Every,
-		"How long after a copy of the store the next one is made, at least "+leastEvery.String()+".")
+		"Interval between copies of the store, at least "+leastEvery.String()+".")
 	flags.IntVar(&o.Keep, "backup-keep", o.Keep,
-		"How many verified copies of the store are kept.")
+		"How many verified copies of the store to keep.")
 	AddKeyFile(flags, &o.KeyFile)
 	flags.BoolVar(&o.Plaintext, plaintextFlag, o.Plaintext,
-		"Let the endpoint of --backup-to be another machine that is reached without TLS, where everyone on the way can read and replace all sets.")
+		"Allow an endpoint in --backup-to on another machine without TLS. Everyone on the network path can then read and replace all sets.")
 	flags.StringVar(&o.Scratch, "backup-scratch", o.Scratch,
-		"Directory in which copies of the store are made and verified, with room for three times the store.")
+		"Directory in which copies of the store are created and verified, with room for three times the store.")
 }
 
-// AddKeyFile adds the flag of the file of keys, which commands that restore have, too.
+// AddKeyFile adds the flag for the key file, which commands that restore have, too.
 func AddKeyFile(flags *pflag.FlagSet, file *string) {
 	flags.StringVar(file, keyFileFlag, *file,
-		"File of the keys that authenticate copies of the store: a line NAME SECRET for each, with 32 random bytes in base64 as the secret. The first signs new copies, and both verify, so that a key can be changed. Empty means that copies are not signed.")
+		"File with the keys that authenticate copies of the store: a line NAME SECRET for each, where SECRET is 32 random bytes in base64. The first key signs new copies, and all of them verify, so that you can change a key. If empty, copies are not signed.")
 }
 
-// ReadKeys reads the file of --backup-key-file; there are no keys without.
+// ReadKeys reads the file of --backup-key-file. Without a file there are no keys.
 func ReadKeys(file string) (signature.Keys, error) {
 	if file == "" {
 		return nil, nil
@@ -79,7 +79,7 @@ func ReadKeys(file string) (signature.Keys, error) {
 	return keys, nil
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns errors that name the invalid flags.
 func (o *Options) Validate() []error {
 	var errs []error
 	if o.Every < leastEvery {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// reportName is the ConfigMap of the host cluster that tells how copies are getting on. Metrics
-	// are those of one replica, and a client of the cluster cannot reach them.
+	// reportName is the ConfigMap of the host cluster with the state of the backups. Metrics belong
+	// to one replica, and clients of the cluster cannot read them.
 	reportName        = "statefulset-apiserver-backups"
-	reportDescription = "The newest verified copy of the store of statefulset-apiserver, and why the last attempt has failed if it has. Kept by the server that controls; kubectl sts doctor reads it."
+	reportDescription = "The newest verified copy of the store of statefulset-apiserver, and the error of the last attempt if that failed. Written by the leading server; kubectl sts doctor reads it."
 
-	// The keys of the report. The plugin knows them, too.
+	// These are the keys of the report. The plugin reads them, too.
 	reportVerified = "verified"
 	reportCopy     = "name"
 	reportKey      = "key"
@@ -30,30 +30,30 @@ const (
 	reportFailed   = "failed"
 	reportFailure  = "failure"
 
-	// mostFailure bounds how much is told of a failure, in bytes.
+	// mostFailure limits the text of a failure, in bytes.
 	mostFailure = 1024
-	// reportTimeout bounds the requests of one report.
+	// reportTimeout limits the requests of one report.
 	reportTimeout = 10 * time.Second
 )
 
-// Report is how copies are getting on.
+// Report is the state of the backups.
 type Report struct {
-	// Verified is when the newest verified copy was begun, and Name what it is called. Both are
-	// empty if this replica does not know of one.
+	// Verified is when the newest verified copy was begun, and Name is its name. Both are empty if
+	// this replica does not know of one.
 	Verified time.Time
 	Name     string
-	// Key is the name of the key that signed it. It is empty if the copy is not signed, and if this
-	// replica has not made it.
+	// Key is the name of the key that signed it. It is empty if the copy is not signed, or if
+	// another replica created it.
 	Key string
-	// Every is how long after a copy the next one is made.
+	// Every is the interval between copies.
 	Every time.Duration
-	// Failed is when the last attempt has failed, and Failure why. Both are empty if it has not.
+	// Failed is when the last attempt failed, and Failure why. Both are empty if it succeeded.
 	Failed  time.Time
 	Failure string
 }
 
-// data is what is written of a report, over what was there: of copies that this replica could not
-// list, the one before may have told.
+// data is the contents of a report, merged with those of the existing one: if this replica could
+// not list the copies, the earlier report may know the newest.
 func (r Report) data(there map[string]string) map[string]string {
 	next := map[string]string{reportEvery: r.Every.String(), reportVerified: there[reportVerified], reportCopy: there[reportCopy]}
 	if !r.Verified.IsZero() {
@@ -71,7 +71,8 @@ func (r Report) data(there map[string]string) map[string]string {
 	return next
 }
 
-// Tell writes reports to a namespace of the host cluster. Nothing is written if they say nothing new.
+// Tell returns a function that writes reports to a namespace of the host cluster. It writes nothing
+// if nothing has changed.
 func Tell(configs typedcorev1.ConfigMapInterface) func(context.Context, Report) error {
 	return func(ctx context.Context, report Report) error {
 		ctx, cancel := context.WithTimeout(ctx, reportTimeout)

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// poll is how often a replica asks itself whether it controls, and whether a copy is due.
+	// poll is how often a replica checks whether it leads, and whether a copy is due.
 	poll = 5 * time.Second
-	// firstRetry is how long after a failure the next attempt is made; it doubles up to what Every says.
+	// firstRetry is the delay of the next attempt after a failure. It doubles up to Every.
 	firstRetry = time.Minute
 )
 
-// Run makes copies while this replica leads, until ctx ends. The first is due as long after the last
-// one as Every says, whoever has made it.
+// Run creates copies while this replica leads, until ctx ends. The first copy is due one interval
+// after the newest one, no matter which replica created that.
 func (k *Keeper) Run(ctx context.Context, leads func() bool) {
 	schedule := newSchedule(k)
 	_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
@@ -29,15 +29,15 @@ func (k *Keeper) Run(ctx context.Context, leads func() bool) {
 	})
 }
 
-// schedule says when the next copy is due.
+// schedule decides when the next copy is due.
 type schedule struct {
 	*Keeper
-	// due is when to do something, and known whether this replica has looked what is there.
+	// due is when to act next, known whether this replica has listed the copies.
 	due   time.Time
 	known bool
 	retry wait.Backoff
 	told  progress
-	// report is what others are told, by the teller.
+	// report is the state that the teller publishes.
 	report Report
 	teller teller
 }
@@ -49,7 +49,7 @@ func newSchedule(k *Keeper) *schedule {
 	return s
 }
 
-// forgive is for when something has gone well.
+// forgive resets the delay after a success.
 func (s *schedule) forgive() {
 	s.retry = wait.Backoff{Duration: min(firstRetry, s.Every), Factor: 2, Steps: 32, Cap: s.Every, Jitter: 0.1}
 }
@@ -69,7 +69,7 @@ func (s *schedule) look(ctx context.Context, leads bool) {
 	s.teller.tell(ctx, s.Now(), s.report)
 }
 
-// await finds out when the last copy was made, if this replica does not know.
+// await determines when the last copy was created, if this replica does not know.
 func (s *schedule) await(ctx context.Context) {
 	if s.known {
 		return
@@ -84,7 +84,7 @@ func (s *schedule) await(ctx context.Context) {
 		newest := copies[len(copies)-1]
 		s.told.lastVerified.Set(float64(newest.made.Unix()))
 		s.report.Verified, s.report.Name = newest.made, newest.name()
-		// A time to come is that of a clock which was wrong.
+		// If the time is in the future, a clock was wrong.
 		if !newest.made.After(s.Now()) {
 			s.due = newest.made.Add(s.Every)
 		}
@@ -104,10 +104,10 @@ func (s *schedule) make(ctx context.Context) {
 	s.told.lastVerified.Set(float64(begun.Unix()))
 	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name, Key: made.Key}
 	log := klog.FromContext(ctx)
-	log.Info("The store was copied, and the copy verified", "to", s.To, "name", made.Name, "key", made.Key, "bytes", made.Size,
+	log.Info("Copied the store and verified the copy", "to", s.To, "name", made.Name, "key", made.Key, "bytes", made.Size,
 		"keys", made.Contents.Keys, "revision", made.Contents.Revision, "removed", made.Removed)
 	if err != nil {
-		log.Error(err, "What the new copy makes needless could not be removed")
+		log.Error(err, "Failed to remove older copies of the store")
 	}
 }
 
@@ -119,5 +119,5 @@ func (s *schedule) failed(ctx context.Context, err error) {
 	s.due = s.Now().Add(delay)
 	s.told.attempts.WithLabelValues(resultFailed).Inc()
 	s.report.Failed, s.report.Failure = s.Now(), err.Error()
-	klog.FromContext(ctx).Error(err, "Copying the store has failed; older copies were left as they are", "next", delay.Round(time.Second))
+	klog.FromContext(ctx).Error(err, "Failed to copy the store; keeping all older copies", "next", delay.Round(time.Second))
 }

@@ -80,7 +80,7 @@ func TestTheKeyIsChangedWhileCopiesAreMade(t *testing.T) {
 	}
 	writeKeys(t, k.KeyFile, "two")
 	if err := restores(t, k, fetched(t, k, first.Name)); err == nil ||
-		!strings.Contains(err.Error(), `signed with key "one", and --backup-key-file has only "two"`) {
+		!strings.Contains(err.Error(), `signed with key "one", but --backup-key-file has only "two"`) {
 		t.Errorf("without the key before: got error %v, want the names of both keys", err)
 	}
 	if err := os.WriteFile(k.KeyFile, nil, 0o600); err != nil {

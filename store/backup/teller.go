@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// What could not be told is tried again after tellRetry, and ever more rarely.
+	// A report that could not be written is retried after tellRetry, and then less and less often.
 	tellRetry   = 10 * time.Second
 	tellLongest = 10 * time.Minute
 )
 
-// teller tells others of a report when it has changed: once for each attempt to copy, and once when
-// a replica begins to lead.
+// teller publishes a report when it has changed: once after each attempt to copy, and once when a
+// replica begins to lead.
 type teller struct {
 	write func(context.Context, Report) error
-	last  *Report // nil if this replica has told nothing since it leads
+	last  *Report // nil if this replica has published nothing since it leads
 	due   time.Time
 	retry wait.Backoff
 }
 
-// forget is for a replica that does not lead any more: another one tells now.
+// forget is for a replica that no longer leads: another one publishes reports now.
 func (t *teller) forget() {
 	t.last, t.due = nil, time.Time{}
 	t.retry = wait.Backoff{Duration: tellRetry, Factor: 2, Steps: 32, Cap: tellLongest, Jitter: 0.1}
@@ -47,6 +47,6 @@ func (t *teller) tell(ctx context.Context, now time.Time, report Report) {
 	}
 	delay := t.retry.Step()
 	t.due = now.Add(delay)
-	klog.FromContext(ctx).Error(err, "Could not tell how copies of the store are getting on; copies are made all the same", "next",
+	klog.FromContext(ctx).Error(err, "Failed to publish the backup status; backups continue", "next",
 		delay.Round(time.Second))
 }

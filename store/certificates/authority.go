@@ -22,41 +22,42 @@ import (
 	"statefulset.dev/store/issuer"
 )
 
-// Authority is one of the two certificate authorities of a store.
+// Authority is one of the two certificate authorities (CAs) of a store.
 type Authority string
 
 const (
-	// Peers signs the certificates that members show each other.
+	// Peers signs the certificates with which members identify themselves to each other.
 	Peers Authority = "peers"
-	// Clients signs what members serve with, and what clients of the store show to them.
+	// Clients signs the serving certificates of members and the client certificates for the store.
 	Clients Authority = "clients"
 )
 
 const (
-	// sharedSecret has the one authority that signed for members and servers alike in earlier
-	// versions. Processes of those versions trust no other authority.
+	// sharedSecret has the CA that signed for members and servers alike in earlier versions.
+	// Processes of those versions trust no other CA.
 	sharedSecret = "statefulset-apiserver-etcd-ca" //nolint:gosec // a name
 
-	// chainKey is where a Secret has the certificate of the authority that signs as its
-	// predecessor has signed it.
+	// chainKey is the key in a Secret for the certificate of the signing CA as signed by its
+	// predecessor.
 	chainKey = "chain.crt"
 
-	// authorityLifetime is long, because etcd reads whom to trust at its start only: when another
-	// authority has taken its place, all members have to be restarted once, and servers, too.
+	// authorityLifetime is long, because etcd reads the trusted CAs only when it starts: after a CA
+	// was replaced, all members and servers must restart once.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
-	// requestTimeout bounds a question to the host cluster.
+	// requestTimeout limits a request to the host cluster.
 	requestTimeout = 10 * time.Second
-	// mostTrusted are an authority, the shared one of earlier versions, and the predecessor of that.
+	// mostTrusted is the number of a CA, the shared one of earlier versions, and the predecessor of
+	// that.
 	mostTrusted = 3
 )
 
-// Secret is the name of the Secret that holds the authority. The manifests create it empty, since a
-// right to create Secrets cannot be limited to a name.
+// Secret is the name of the Secret that holds the CA. The manifests create the Secret empty,
+// because permission to create Secrets cannot be limited to a name.
 func (a Authority) Secret() string {
 	return "statefulset-apiserver-etcd-" + strings.TrimSuffix(string(a), "s") + "-ca"
 }
 
-// ParseAuthority reads the name of an authority. The error lists the valid ones.
+// ParseAuthority parses the name of a CA. The error lists the valid ones.
 func ParseAuthority(name string) (Authority, error) {
 	if a := Authority(name); a == Peers || a == Clients {
 		return a, nil
@@ -64,24 +65,24 @@ func ParseAuthority(name string) (Authority, error) {
 	return "", fmt.Errorf("%q, must be %s or %s", name, Peers, Clients)
 }
 
-// trust is whom processes trust, and who signs for them.
+// trust has the CAs that processes trust, and the one that signs for them.
 type trust struct {
-	// trusted are the authorities, the one that signs first.
+	// trusted are the CAs, the one that signs first.
 	trusted []issuer.Authority
-	// chain is what is shown with every certificate to those who know a predecessor only. PEM,
-	// empty if there was none.
+	// chain is sent with every certificate, for processes that know only a predecessor. It is PEM,
+	// and empty if there was no predecessor.
 	chain []byte
 }
 
 func (t trust) signer() issuer.Authority { return t.trusted[0] }
 
-// is says whether two are the same.
+// is reports whether both are the same.
 func (t trust) is(other trust) bool {
 	return bytes.Equal(t.chain, other.chain) && slices.EqualFunc(t.trusted, other.trusted, issuer.Authority.Is)
 }
 
-// succeed returns what follows when made signs from now on, and t vouches for it. The predecessor
-// signs nothing any more, so its key goes.
+// succeed returns the trust after made takes over signing, with t's signature. The predecessor
+// signs nothing any more, so its key is removed.
 func (t trust) succeed(made issuer.Authority) (trust, error) {
 	vouched, err := t.signer().Vouch(made)
 	if err != nil {
@@ -89,7 +90,7 @@ func (t trust) succeed(made issuer.Authority) (trust, error) {
 	}
 	chain, err := cert.EncodeCertificates(vouched)
 	if err != nil {
-		return trust{}, fmt.Errorf("encoding the authority of the store: %w", err)
+		return trust{}, fmt.Errorf("encoding the CA of the store: %w", err)
 	}
 	next := trust{[]issuer.Authority{made}, chain}
 	for _, before := range t.trusted {
@@ -98,15 +99,15 @@ func (t trust) succeed(made issuer.Authority) (trust, error) {
 	return next, nil
 }
 
-// source is where the host cluster keeps an authority.
+// source is where the host cluster keeps a CA.
 type source struct {
 	secrets   typedcorev1.SecretInterface
 	namespace string
 	authority Authority
 }
 
-// obtain reads whom to trust. An empty Secret is filled: with what the process holds, if it holds an
-// authority, else with a new one.
+// obtain reads the trusted CAs. It fills an empty Secret with the CA that the process holds, or
+// with a new one if it holds none.
 func (s source) obtain(ctx context.Context, held trust, now time.Time) (trust, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -129,14 +130,14 @@ func (s source) obtain(ctx context.Context, held trust, now time.Time) (trust, e
 		return s.parse(secret, now)
 	}
 	if err == nil {
-		klog.FromContext(ctx).Info("Wrote the authority of the store", "secret", secret.Name,
+		klog.FromContext(ctx).Info("Wrote the CA of the store", "secret", secret.Name,
 			"authority", wanted.signer().Certificate.Subject.CommonName, "trusted", len(wanted.trusted))
 	}
 	return wanted, err
 }
 
-// first returns what an empty Secret is filled with. In a store that an earlier version has begun,
-// the shared authority vouches for the new one, so that processes of both versions trust each other.
+// first returns the contents for an empty Secret. If an earlier version began the store, the shared
+// CA signs the new one, so that processes of both versions trust each other.
 func (s source) first(ctx context.Context, held trust, now time.Time) (trust, error) {
 	if len(held.trusted) > 0 && usable(held.trusted, now) == nil {
 		return held, nil
@@ -157,7 +158,7 @@ func (s source) first(ctx context.Context, held trust, now time.Time) (trust, er
 		return trust{}, err
 	}
 	next, err := shared.succeed(made)
-	// A process of the earlier version may know only the predecessor of the shared authority.
+	// A process of the earlier version may know only the predecessor of the shared CA.
 	next.chain = append(next.chain, shared.chain...)
 	return next, err
 }
@@ -175,8 +176,8 @@ func (s source) get(ctx context.Context, name string) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// write replaces the data of a Secret. It fails with a conflict if another process has written the Secret since
-// it was read.
+// write replaces the data of a Secret. It fails with a conflict if another process has written the
+// Secret since it was read.
 func (s source) write(ctx context.Context, secret *corev1.Secret, wanted trust) (err error) {
 	if secret.Data, err = issuer.ToSecret(wanted.trusted); err != nil {
 		return err
@@ -199,29 +200,29 @@ func (s source) parse(secret *corev1.Secret, now time.Time) (trust, error) {
 	return trust{all, secret.Data[chainKey]}, nil
 }
 
-// remedy is what to do about a Secret that cannot be used.
+// remedy says what to do about a Secret that cannot be used.
 func (s source) remedy(name string) string {
 	if name == sharedSecret {
-		return fmt.Sprintf("if no member and no server of an earlier version runs: kubectl --namespace=%s delete secret %s", s.namespace, name)
+		return fmt.Sprintf("if no member and no server of an earlier version is running: kubectl --namespace=%s delete secret %s", s.namespace, name)
 	}
-	return fmt.Sprintf("to have it filled again: "+
+	return fmt.Sprintf("to reset it: "+
 		"kubectl --namespace=%s patch secret %s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'; "+
-		"members that run write what they use; if none runs, the first that starts writes a new authority", s.namespace, name)
+		"running members write the CA that they use; if none is running, the first that starts writes a new one", s.namespace, name)
 }
 
 func usable(all []issuer.Authority, now time.Time) error {
 	if len(all) == 0 {
-		return errors.New("it has no authority")
+		return errors.New("it has no CA")
 	}
 	switch a := all[0]; {
 	case len(all) > mostTrusted:
-		return fmt.Errorf("it has %d authorities, want at most %d", len(all), mostTrusted)
+		return fmt.Errorf("it has %d CAs, want at most %d", len(all), mostTrusted)
 	case !a.Signs():
 		return fmt.Errorf("it does not have the key of %s", a.Certificate.Subject.CommonName)
 	case !a.Valid(now):
-		return fmt.Errorf("%s has expired on %s", a.Certificate.Subject.CommonName, a.Certificate.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%s expired on %s", a.Certificate.Subject.CommonName, a.Certificate.NotAfter.UTC().Format(time.RFC3339))
 	case a.Certificate.NotBefore.After(now):
-		return fmt.Errorf("%s was made on %s, and the clock of this machine says %s: set the clock",
+		return fmt.Errorf("%s was created on %s, but the clock of this machine says %s: set the clock",
 			a.Certificate.Subject.CommonName, a.Made().UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -25,22 +25,22 @@ const (
 
 	shortestRetry = time.Second
 	longestRetry  = 10 * time.Second
-	// lookInterval is how often a process looks at the Secrets.
+	// lookInterval is how often a process reads the Secrets.
 	lookInterval = time.Minute
 )
 
-// Files are a certificate, its key and the authorities to trust, in a directory. Etcd reads the
-// first two at each handshake, and the third at its start.
+// Files are a certificate, its key and the trusted CAs, in a directory. Etcd reads the first two at
+// each handshake, and the third when it starts.
 type Files struct {
 	directory string
 	interval  time.Duration
-	// refresh writes the files again if that is due.
+	// refresh writes the files again if necessary.
 	refresh func(ctx context.Context, now time.Time) error
-	// also is done after each refresh, and never keeps a process from starting.
+	// also runs after each refresh, and never prevents the start of a process.
 	also func(ctx context.Context, now time.Time) error
 }
 
-// await writes the files for the first time. It tries until that succeeds, or ctx ends.
+// await writes the files for the first time. It retries until that succeeds or ctx ends.
 func (f *Files) await(ctx context.Context) error {
 	if err := os.MkdirAll(f.directory, fileutil.PrivateDirMode); err != nil {
 		return fmt.Errorf("creating a directory for the certificates of the store: %w", err)
@@ -60,7 +60,7 @@ func (f *Files) await(ctx context.Context) error {
 	return nil
 }
 
-// Run renews the certificate in time, and when another authority signs, until ctx ends.
+// Run renews the certificate in time, and when another CA signs, until ctx ends.
 func (f *Files) Run(ctx context.Context) {
 	var refreshing, others logthrottle.Throttle
 	backoff := wait.Backoff{Duration: f.interval, Jitter: 0.2, Steps: 1}
@@ -78,8 +78,8 @@ func (f *Files) Run(ctx context.Context) {
 	})
 }
 
-// TLS is what etcd, and clients of it, use the files by. Members are known by the authority and by
-// the name in their certificate: their addresses change.
+// TLS returns the options with which etcd and its clients use the files. Members are identified by
+// the CA and the name in their certificate, because their addresses change.
 func (f *Files) TLS() transport.TLSInfo { return filesIn(f.directory) }
 
 // Made finds files that another process has written.

@@ -15,8 +15,7 @@ import (
 	"statefulset.dev/store/issuer"
 )
 
-// DefaultLifetime is how long a certificate is valid. It is renewed when two thirds of that
-// have passed.
+// DefaultLifetime is how long a certificate is valid. It is renewed after two thirds of that time.
 const DefaultLifetime = 90 * 24 * time.Hour
 
 // signing are the files of a member, which signs its certificates itself.
@@ -28,9 +27,9 @@ type signing struct {
 	renewal time.Time
 }
 
-// Sign writes the files of a member, with a certificate of one of the authorities, and asks the host
-// cluster for the authority until it has it, or ctx ends. With Clients, Run also keeps the
-// certificate of the servers in its Secret.
+// Sign writes the files of a member, with a certificate of one of the CAs. It requests the CA from
+// the host cluster until it succeeds or ctx ends. With Clients, Run also keeps the certificate of
+// the servers in its Secret.
 func Sign(
 	ctx context.Context, directory string, a Authority, request issuer.Request, secrets typedcorev1.SecretInterface, namespace string,
 ) (*Files, error) {
@@ -42,15 +41,14 @@ func Sign(
 	return s.Files, s.await(ctx)
 }
 
-// sign makes another certificate if that is due. An authority that cannot be read now goes on to
-// sign.
+// sign issues another certificate if necessary. A CA that cannot be read now continues to sign.
 func (s *signing) sign(ctx context.Context, now time.Time) error {
 	found, err := s.source.obtain(ctx, s.trust, now)
 	if err != nil && len(s.trust.trusted) == 0 {
 		return err
 	}
 	if err == nil && !found.is(s.trust) {
-		klog.FromContext(ctx).Info("Another authority of the store signs", "authority", s.source.authority,
+		klog.FromContext(ctx).Info("Switched to another CA of the store", "authority", s.source.authority,
 			"name", found.signer().Certificate.Subject.CommonName, "trusted", len(found.trusted))
 		s.trust, s.renewal = found, now
 	}

@@ -13,21 +13,21 @@ import (
 	"statefulset.dev/store/issuer"
 )
 
-// settle is how long an authority signs before its predecessor goes: every process that reaches the
-// host cluster has another certificate long before.
+// settle is how long a CA signs before its predecessor is removed. Every process that can reach the
+// host cluster has a new certificate long before.
 const settle = 10 * time.Minute
 
-// Rotate has another authority sign from now on, and returns its name. Every process takes a
-// certificate of that within minutes, and shows with it that the predecessor vouches for it: so it is
-// trusted also by processes that have read whom to trust before. No process needs a restart for that,
-// until the predecessor goes.
+// Rotate makes a new CA sign from now on, and returns its name. Every process gets a certificate of
+// the new CA within minutes, and presents it together with the new CA's certificate as signed by
+// the predecessor. So processes that read the trusted CAs earlier trust it, too. No process must
+// restart until the predecessor is removed.
 func Rotate(
 	ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time,
 ) (name string, err error) {
 	s := source{secrets, namespace, a}
 	return s.change(ctx, now, func(t trust) (trust, error) {
 		if len(t.trusted) > 1 {
-			return trust{}, fmt.Errorf("%s signs since %s, and its predecessor is still trusted: "+
+			return trust{}, fmt.Errorf("%s has signed since %s, and its predecessor is still trusted: "+
 				"restart all members and servers, then run this with --finish",
 				t.signer().Certificate.Subject.CommonName, t.signer().Made().UTC().Format(time.RFC3339))
 		}
@@ -39,19 +39,19 @@ func Rotate(
 	})
 }
 
-// Finish takes the predecessor out of what processes trust that start from now on. The predecessor is
-// also the shared authority of an earlier version.
+// Finish removes the predecessor from the CAs that processes trust that start from now on. The
+// predecessor may be the shared CA of an earlier version.
 func Finish(
 	ctx context.Context, a Authority, secrets typedcorev1.SecretInterface, namespace string, now time.Time,
 ) (name string, err error) {
 	s := source{secrets, namespace, a}
 	return s.change(ctx, now, func(t trust) (trust, error) {
 		if len(t.trusted) == 1 {
-			return trust{}, fmt.Errorf("there is one authority, %s: "+
-				"nothing takes its place yet", t.signer().Certificate.Subject.CommonName)
+			return trust{}, fmt.Errorf("there is only one CA, %s: "+
+				"no rotation is in progress", t.signer().Certificate.Subject.CommonName)
 		}
 		if from := t.signer().Made().Add(settle); now.Before(from) {
-			return trust{}, fmt.Errorf("%s signs since %s only, and some processes may still have a certificate of its predecessor: "+
+			return trust{}, fmt.Errorf("%s has signed only since %s, and some processes may still have a certificate of its predecessor: "+
 				"run this after %s",
 				t.signer().Certificate.Subject.CommonName, t.signer().Made().UTC().Format(time.RFC3339), from.UTC().Format(time.RFC3339))
 		}
@@ -59,8 +59,8 @@ func Finish(
 	})
 }
 
-// change computes the next authorities from those in the Secret, and writes them. It fails with a conflict if
-// another process has written the Secret meanwhile.
+// change computes the next CAs from those in the Secret, and writes them. It fails with a conflict
+// if another process has written the Secret meanwhile.
 func (s source) change(ctx context.Context, now time.Time, next func(trust) (trust, error)) (name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

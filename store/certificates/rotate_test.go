@@ -252,13 +252,13 @@ func TestMistakesWithAuthoritiesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Finish(t.Context(), Peers, secrets, namespace, now)
-	expect("an end without a beginning", err, "nothing takes its place yet")
+	expect("an end without a beginning", err, "no rotation is in progress")
 	first, err := Rotate(t.Context(), Peers, secrets, namespace, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = Rotate(t.Context(), Peers, secrets, namespace, now)
-	expect("twice", err, first+" signs since")
+	expect("twice", err, first+" has signed since")
 	_, err = Finish(t.Context(), Peers, secrets, namespace, now.Add(settle-time.Minute))
 	expect("an end too early", err, "run this after")
 	held, err := secrets.Get(t.Context(), Peers.Secret(), metav1.GetOptions{})

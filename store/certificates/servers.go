@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// ServersSecret is the Secret by which members hand servers their certificate. The manifests
+	// ServersSecret is the Secret in which members pass servers their certificate. The manifests
 	// create it empty.
 	ServersSecret = "statefulset-apiserver-etcd-server-tls" //nolint:gosec // a name
 	// ServerName is the name in certificates of servers, also in those of earlier versions, which
@@ -30,8 +30,8 @@ const (
 	ServerName = "statefulset-apiserver"
 )
 
-// keepServers writes another certificate for the servers when that is due. All members do so, and the
-// first one counts.
+// keepServers writes a new certificate for the servers when necessary. All members do so, and the
+// first one wins.
 func (s source) keepServers(ctx context.Context, t trust, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (s source) keepServers(ctx context.Context, t trust, now time.Time) error {
 	return nil
 }
 
-// current says whether the servers have what they would be given now.
+// current reports whether the servers have the certificate that they should have now.
 func current(secret *corev1.Secret, t trust, authorities []byte, now time.Time) bool {
 	shown := secret.Data[corev1.TLSCertKey]
 	pair, err := tls.X509KeyPair(shown, secret.Data[corev1.TLSPrivateKeyKey])
@@ -81,8 +81,8 @@ type receiving struct {
 	last      string // the version of the Secret that the files come from
 }
 
-// Receive writes the files of a server, with the certificate that members have signed for it. It waits
-// until there is one, or ctx ends.
+// Receive writes the files of a server, with the certificate that members have signed for it. It
+// waits until there is one, or ctx ends.
 func Receive(ctx context.Context, directory string, secrets typedcorev1.SecretInterface, namespace string) (*Files, error) {
 	r := &receiving{Files: &Files{directory: directory, interval: lookInterval}, secrets: secrets, namespace: namespace}
 	r.refresh = r.read
@@ -110,7 +110,7 @@ func (r *receiving) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// valid says why a server cannot use a Secret, nil if it can.
+// valid returns why a server cannot use a Secret, nil if it can.
 func valid(secret *corev1.Secret, now time.Time) error {
 	if len(secret.Data) == 0 {
 		return errors.New("it is empty: no member of the store has signed a certificate for the servers yet")
@@ -123,7 +123,7 @@ func valid(secret *corev1.Secret, now time.Time) error {
 		return err
 	}
 	if now.After(pair.Leaf.NotAfter) {
-		return fmt.Errorf("its certificate has expired on %s, and no member of the store has renewed it",
+		return fmt.Errorf("its certificate expired on %s, and no member of the store has renewed it",
 			pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -18,15 +18,17 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Client finds and changes what belongs to one set in the host. It is the Host of registry/damaged.
+// Client finds and changes the objects of one set in the host cluster. It is the Host of
+// registry/damaged.
 type Client struct {
 	host metadata.Interface
 }
 
-// New uses a client of the host.
+// New returns a client that uses a metadata client of the host cluster.
 func New(host metadata.Interface) Client { return Client{host} }
 
-// OwnerUID takes the newest object if there are some of an earlier set of the same name.
+// OwnerUID returns the UID in the newest object if some objects belong to an earlier set with the
+// same name.
 func (c Client) OwnerUID(ctx context.Context, namespace, name string) (types.UID, error) {
 	var newest metav1.PartialObjectMetadata
 	var uid types.UID
@@ -40,20 +42,20 @@ func (c Client) OwnerUID(ctx context.Context, namespace, name string) (types.UID
 	return uid, err
 }
 
-// Orphan changes every object, or says which could not be changed.
+// Orphan changes every object, or returns which one could not be changed.
 func (c Client) Orphan(ctx context.Context, namespace, name string) error {
 	return eachObject(ctx, c.host, namespace, func(resource schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
 		if !slices.ContainsFunc(object.OwnerReferences, refersTo(name)) {
 			return nil
 		}
 		if err := c.orphan(ctx, resource, object, name); err != nil {
-			return fmt.Errorf("taking the owner from %s %q: %w", resource.Resource, object.Name, err)
+			return fmt.Errorf("removing the owner reference from %s %q: %w", resource.Resource, object.Name, err)
 		}
 		return nil
 	})
 }
 
-// orphan looks again when somebody else has changed the object.
+// orphan reads the object again if another client has changed it.
 func (c Client) orphan(ctx context.Context, resource schema.GroupVersionResource, object metav1.PartialObjectMetadata, name string) error {
 	client := c.host.Resource(resource).Namespace(object.Namespace)
 	uid := object.UID
@@ -69,13 +71,13 @@ func (c Client) orphan(ctx context.Context, resource schema.GroupVersionResource
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		// Our role may list claims, but not get one.
+		// Our role allows to list claims, but not to get one.
 		latest, readErr := client.List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", object.Name).String()})
 		switch {
 		case readErr != nil:
 			return readErr
 		case len(latest.Items) == 0 || latest.Items[0].UID != uid:
-			return nil // it is gone
+			return nil // it was deleted
 		}
 		object = latest.Items[0]
 		return err
@@ -86,7 +88,7 @@ func (c Client) orphan(ctx context.Context, resource schema.GroupVersionResource
 	return err
 }
 
-// refersTo matches the owner references that name a set of our group.
+// refersTo matches owner references to a set of our API group with a name.
 func refersTo(name string) func(metav1.OwnerReference) bool {
 	return func(ref metav1.OwnerReference) bool {
 		return isSet(ref) && ref.Name == name

@@ -16,31 +16,31 @@ import (
 	"statefulset.dev/identity"
 )
 
-// SetID names a set for good. The garbage collector looks for an owner in the
-// namespace of what it owns, so a UID alone, which anybody can write into an owner
-// reference, does not say which set is meant.
+// SetID identifies a set uniquely. The garbage collector looks up an owner in the namespace of the
+// owned object. So a UID alone, which anyone can write into an owner reference, does not say which
+// set is meant.
 type SetID struct {
 	Namespace string
 	UID       types.UID
 }
 
-// Owner is a set that objects of the host name as their owner.
+// Owner is a set that objects of the host cluster name as their owner.
 type Owner struct {
 	namespace, name string
 	uid             types.UID
-	// Objects counts them by resource, and members those of them that the controller
-	// may have made.
+	// Objects counts the objects by resource, and members those that the controller may have
+	// created.
 	Objects map[string]int
 	members int
 }
 
 func (o Owner) String() string { return o.namespace + "/" + o.name }
 
-// HasMembers reports whether the controller may have made anything of it.
+// HasMembers reports whether the controller may have created one of the objects.
 func (o Owner) HasMembers() bool { return o.members > 0 }
 
-// FindOwners finds everything in the host that the garbage collector deletes when
-// it hears that a set of our group does not exist.
+// FindOwners finds everything in the host cluster that the garbage collector deletes when it is
+// informed that a set of our API group does not exist.
 func FindOwners(ctx context.Context, host metadata.Interface) (map[SetID]Owner, error) {
 	owners := map[SetID]Owner{}
 	err := eachObject(ctx, host, metav1.NamespaceAll, func(resource schema.GroupVersionResource, object metav1.PartialObjectMetadata) error {
@@ -68,9 +68,9 @@ func addOwners(owners map[SetID]Owner, resource string, object *metav1.PartialOb
 	}
 }
 
-// isMember reports whether the controller may have made an object for the set that it
-// names as its owner: then it has the name, the labels and the reference of one. Who
-// may create a pod can write any owner reference into it.
+// isMember reports whether the controller may have created an object for the set that the object
+// names as its owner: it has the name, the labels and the owner reference of a member's object.
+// Anyone who may create a pod can write any owner reference into it.
 func isMember(resource string, object *metav1.PartialObjectMetadata, ref metav1.OwnerReference) bool {
 	controls := ref.Controller != nil && *ref.Controller
 	switch resource {

@@ -16,17 +16,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Resources of which objects can belong to a set.
+// These are the resources whose objects can belong to a set.
 const (
 	Pods      = "pods"
 	Claims    = "persistentvolumeclaims"
 	Revisions = "controllerrevisions"
 
-	// PageSize is how many objects are asked for at once.
+	// PageSize is how many objects are listed at once.
 	PageSize = 500
 )
 
-// owned are the kinds of objects that the controller gives an owner.
+// owned are the kinds of objects to which the controller adds owner references.
 func owned() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		{Version: "v1", Resource: Pods},
@@ -35,7 +35,7 @@ func owned() []schema.GroupVersionResource {
 	}
 }
 
-// eachObject visits everything in a namespace, or in all, that could belong to a set.
+// eachObject visits everything in a namespace, or in all namespaces, that could belong to a set.
 func eachObject(ctx context.Context, host metadata.Interface, namespace string,
 	visit func(schema.GroupVersionResource, metav1.PartialObjectMetadata) error) error {
 	for _, resource := range owned() {
@@ -60,12 +60,12 @@ func eachObject(ctx context.Context, host metadata.Interface, namespace string,
 
 func listError(resource, namespace string, err error) error {
 	if namespace == metav1.NamespaceAll {
-		return fmt.Errorf("looking for %s of sets in the host cluster: %w", resource, err)
+		return fmt.Errorf("finding %s of sets in the host cluster: %w", resource, err)
 	}
 	return fmt.Errorf("listing %s of namespace %q in the host cluster: %w", resource, namespace, err)
 }
 
-// SetsOwning are the owner references of an object that name sets of our group.
+// SetsOwning are the owner references of an object to sets of our API group.
 func SetsOwning(object metav1.Object) iter.Seq[metav1.OwnerReference] {
 	return func(yield func(metav1.OwnerReference) bool) {
 		for _, ref := range object.GetOwnerReferences() {
@@ -76,7 +76,7 @@ func SetsOwning(object metav1.Object) iter.Seq[metav1.OwnerReference] {
 	}
 }
 
-// isSet reports whether an owner reference names a set of our group.
+// isSet reports whether an owner reference is to a set of our API group.
 func isSet(ref metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(ref.APIVersion, "/")
 	return group == v1.GroupName && ref.Kind == v1.Kind

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// checkLimit is the size in bytes of the largest database that is read through
-	// before each start. Such a check takes less than a second; of larger ones
-	// only the outline is looked at.
+	// checkLimit is the size in bytes of the largest database that is read completely before each
+	// start. Such a check takes less than a second. For larger databases, only the outline is
+	// checked.
 	checkLimit = 256 << 20
 
-	// openTimeout bounds the wait for a lock that only a process could hold which
-	// does not respect that of the data directory.
+	// openTimeout limits the wait for a lock. Only a process that does not respect the lock of the
+	// data directory could hold it.
 	openTimeout = 5 * time.Second
 )
 
-// checkData says how what etcd keeps in a data directory is damaged. It looks
-// before etcd does, which would end the process or try a repair, and changes
-// nothing. A directory that etcd has never used is in order.
+// checkData returns how the data of etcd in a data directory is damaged. It checks before etcd
+// starts, which would end the process or try a repair, and changes nothing. A directory that etcd
+// has never used is valid.
 func checkData(dataDir string) error {
 	database := filepath.Join(dataDir, "member", "snap", "db")
 	log := logOf(dataDir)
@@ -54,19 +54,19 @@ func checkData(dataDir string) error {
 	return nil
 }
 
-// logOf is where the etcd of a data directory keeps its log.
+// logOf is the path of etcd's log in a data directory.
 func logOf(dataDir string) string { return filepath.Join(dataDir, "member", "wal") }
 
-// checkLog reads the log from the last snapshot on. A torn record at its end is
-// what a power cut leaves behind, and no damage. But it has all that was applied
-// to the database, since that was on disk before.
+// checkLog reads the log from the last snapshot on. A torn record at the end is no damage: a power
+// cut leaves one behind. But the log must contain everything that was applied to the database,
+// because that was written to the log first.
 func checkLog(path string, applied uint64) error {
 	snapshots, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
 	if err != nil {
 		return err
 	}
 	if len(snapshots) == 0 {
-		return errors.New("it has no beginning that can be read")
+		return errors.New("it has no readable beginning")
 	}
 	latest := snapshots[len(snapshots)-1]
 	if _, err := wal.Verify(zap.NewNop(), path, latest); err != nil {
@@ -76,7 +76,7 @@ func checkLog(path string, applied uint64) error {
 	if err != nil {
 		return err
 	}
-	_, _, entries, err := log.ReadAll() // which closes it
+	_, _, entries, err := log.ReadAll() // this also closes the log
 	if err != nil {
 		return err
 	}
@@ -85,12 +85,12 @@ func checkLog(path string, applied uint64) error {
 		last = entries[len(entries)-1].GetIndex()
 	}
 	if last < applied {
-		return fmt.Errorf("it was cut off: it ends with entry %d, and the database has entry %d", last, applied)
+		return fmt.Errorf("it was cut off: it ends with entry %d, but the database has entry %d", last, applied)
 	}
 	return nil
 }
 
-// checkDatabase also returns up to which entry of the log it has all.
+// checkDatabase also returns the last entry of the log that was applied to the database.
 func checkDatabase(path string) (applied uint64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -114,8 +114,8 @@ func checkDatabase(path string) (applied uint64, err error) {
 	return applied, errors.Join(err, db.Close())
 }
 
-// checkPages reads what the database holds. The size comes first: reading beyond
-// the end of the file cannot be survived.
+// checkPages reads the contents of the database. It checks the size first, because the process
+// cannot survive a read beyond the end of the file.
 func checkPages(tx *bbolt.Tx, size int64) (err error) {
 	if size < tx.Size() {
 		return fmt.Errorf("it was cut off after %d of %d bytes", size, tx.Size())
@@ -123,8 +123,8 @@ func checkPages(tx *bbolt.Tx, size int64) (err error) {
 	if tx.Size() > checkLimit {
 		return nil
 	}
-	// The library has no errors for pages that make no sense, only panics; those of
-	// its own check would be in a goroutine of its own.
+	// For invalid pages, the library does not return errors but panics, and the panics of its own
+	// check would be in another goroutine.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if reason := recover(); reason != nil {

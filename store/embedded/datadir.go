@@ -19,31 +19,31 @@ import (
 const (
 	lockFile    = "lock"
 	versionFile = "version.json"
-	// socketFile names the socket of the etcd that uses the directory.
+	// socketFile contains the path of the socket of the etcd that uses the directory.
 	socketFile = "socket"
 
-	// dataLayout counts incompatible changes of what the directory holds.
+	// dataLayout counts incompatible changes of the contents of the directory.
 	dataLayout = 1
 )
 
-// dataVersion is what versionFile holds.
+// dataVersion is the content of versionFile.
 type dataVersion struct {
 	// Layout is the dataLayout of the server that wrote the directory.
 	Layout int `json:"layout"`
-	// Etcd is the minor version of etcd that last wrote the directory. Etcd reads
-	// what its own and the previous minor version wrote.
+	// Etcd is the minor version of the etcd that last wrote the directory. Etcd can read data of
+	// its own and the previous minor version.
 	Etcd string `json:"etcd"`
 }
 
-// Dir is a directory that this process, and no other, may use.
+// Dir is a directory that only this process may use.
 type Dir struct {
 	path string
 	lock *fileutil.LockedFile
 }
 
-// OpenDir makes sure that path is ours before anything is written to it: an
-// empty or absent directory, or one that a server whose data we can read has left
-// and no running server uses.
+// OpenDir makes sure that this server may use path, before it writes anything there. The directory
+// must be empty or absent, or come from a server whose data this version can read, and no running
+// server may use it.
 func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, fileutil.PrivateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory %q: %w; choose another one with --data-dir", path, err)
@@ -66,7 +66,7 @@ func OpenDir(path string) (*Dir, error) {
 	return dir, nil
 }
 
-// refuseForeign refuses a directory with content but without our version file.
+// refuseForeign refuses a directory that has contents but no version file of this server.
 func refuseForeign(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -84,14 +84,14 @@ func refuseForeign(path string) error {
 	}
 	if stranger != "" {
 		return fmt.Errorf(
-			"the data directory %q was not written by this server: it holds %q and no %s; choose an empty directory with --data-dir", path, stranger,
+			"the data directory %q was not written by this server: it contains %q but no %s; choose an empty directory with --data-dir", path, stranger,
 			versionFile)
 	}
 	return nil
 }
 
-// checkVersion refuses data that another version wrote in a way that we cannot
-// read. A new directory gets our version.
+// checkVersion refuses data that another version wrote in a format that this version cannot read. A
+// new directory gets this version.
 func (d *Dir) checkVersion() error {
 	content, err := os.ReadFile(filepath.Join(d.path, versionFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -102,7 +102,7 @@ func (d *Dir) checkVersion() error {
 	}
 	var found dataVersion
 	if err := json.Unmarshal(content, &found); err != nil {
-		return fmt.Errorf("the data directory %q is damaged: %s does not hold a version: %w; restore it from a backup", d.path, versionFile, err)
+		return fmt.Errorf("the data directory %q is damaged: %s does not contain a version: %w; restore it from a backup", d.path, versionFile, err)
 	}
 	if found.Layout != dataLayout {
 		return fmt.Errorf("the data directory %q has layout %d, this server reads layout %d; run the version of the server that wrote it", d.path,
@@ -143,8 +143,8 @@ func (d *Dir) writeVersion() error {
 	return nil
 }
 
-// writeSocket tells other processes of our user how to reach the etcd that uses
-// the directory.
+// writeSocket records how other processes of the same user can reach the etcd that uses the
+// directory.
 func (d *Dir) writeSocket(endpoint string) error {
 	if err := os.WriteFile(filepath.Join(d.path, socketFile), []byte(endpoint+"\n"), fileutil.PrivateFileMode); err != nil {
 		return fmt.Errorf("writing to the data directory %q: %w", d.path, err)
@@ -154,12 +154,12 @@ func (d *Dir) writeSocket(endpoint string) error {
 
 func (d *Dir) removeSocket() error { return os.RemoveAll(filepath.Join(d.path, socketFile)) }
 
-// unusable says what to do about a directory that is damaged.
+// unusable adds what to do about a damaged directory.
 func (d *Dir) unusable(err error) error {
 	return fmt.Errorf("the data directory %q cannot be used: %w; restore it from a backup, or choose another one with --data-dir", d.path, err)
 }
 
-// Close lets another process have the directory.
+// Close releases the directory for other processes.
 func (d *Dir) Close() error { return d.lock.Close() }
 
 // etcdMinor is the version of the embedded etcd without the patch number.

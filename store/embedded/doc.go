@@ -1,18 +1,18 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package embedded runs an etcd inside this process: for a server that was given no other,
-// with itself as the only member, and as one of several members of a cluster.
+// Package embedded runs an etcd inside this process: as the only member, for a server without an
+// external etcd, or as one of several members of a cluster.
 //
-//	datadir.go  whose a data directory is: one process at a time, and only data that this
+//	datadir.go  who may use a data directory: one process at a time, and only data that this
 //	            version can read
-//	check.go    what is damaged in it, before etcd looks
-//	etcd.go     the etcd itself, which listens on a socket that is ours alone
-//	part.go     an etcd with other members beside it
-//	log.go      what etcd logs, and how the process ends when etcd cannot go on
+//	check.go    finds damage in the data before etcd starts
+//	etcd.go     the etcd itself, which listens on a private socket
+//	part.go     an etcd that is one of several members
+//	log.go      the log of etcd, and how the process ends when etcd cannot continue
 //	running.go  the etcd of a server in another process
-//	restore.go  a new directory from a database that was backed up
+//	restore.go  a new directory from the database of a backup
 //
-// Whatever is wrong with a directory is an error that says what to do, and nothing in it is
-// changed then.
+// Every problem with a directory is an error that says what to do, and then nothing in the
+// directory is changed.
 package embedded

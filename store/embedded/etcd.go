@@ -16,47 +16,47 @@ import (
 )
 
 const (
-	// memberName is the name that etcd's only member has in its own records. It
-	// must not change: data written under another name is not found again.
+	// memberName is the name of etcd's only member in etcd's own records. It must not change,
+	// because etcd does not find data that was written under another name.
 	memberName = "statefulset-apiserver"
 
-	// defaultQuota is how large the database may grow, in bytes. It is the most
-	// that etcd recommends; the default of 2 GiB would stop writes too early.
+	// defaultQuota is the maximum size of the database, in bytes. It is the largest value that etcd
+	// recommends; the default of 2 GiB would stop writes too early.
 	defaultQuota = 8 << 30
 
-	// progressInterval is how often an idle watch learns how far etcd is. The
-	// server's watch cache cannot answer a consistent read before it knows.
+	// progressInterval is how often an idle watch is informed of etcd's current revision. The
+	// server's watch cache cannot answer a consistent read before it knows that revision.
 	progressInterval = 5 * time.Second
 
-	// defragmentFrom is how many MiB of the database's file must be free for etcd to
-	// defragment it when it starts. Nobody else can reach it to do so.
+	// defragmentFrom is how many MiB of the database's file must be free for etcd to defragment it
+	// at start. No one else can reach this etcd to do so.
 	defragmentFrom = 64
 
-	// entriesKept is how many of the last writes etcd keeps in memory at the least. The default
-	// of 5,000 is for members that lag behind, and here there are none. They are as large as the
-	// sets that were written.
+	// entriesKept is the minimum number of recent writes that etcd keeps in memory. The default of
+	// 5,000 is for members that lag behind, and here there are none. Each entry is as large as the
+	// set that was written.
 	entriesKept = 100
 )
 
-// Etcd is an etcd inside this process. It listens on a unix socket in a directory that only
-// our user can enter, and, unless it is part of a cluster, on nothing else.
+// Etcd is an etcd inside this process. It listens on a unix socket in a directory that only our
+// user can enter. Unless it is part of a cluster, it does not listen on anything else.
 type Etcd struct {
 	dir       *Dir
 	socketDir string
 	log       etcdLog
 	quota     int64  // bytes
 	part      *Part  // nil if it has no other members
-	restored  string // the token of a cluster that is made of a backup, else empty
+	restored  string // the token of a cluster that is restored from a backup, or empty
 	server    *embed.Etcd
 }
 
-// Start returns when etcd answers. An error says what is wrong with
-// the directory; nothing in it was deleted then.
+// Start returns when etcd answers. An error says what is wrong with the directory; nothing in it is
+// deleted in that case.
 func Start(ctx context.Context, path string) (*Etcd, error) {
 	return StartWithQuota(ctx, path, defaultQuota)
 }
 
-// StartWithQuota is Start for a database that may grow to so many bytes.
+// StartWithQuota is Start with another maximum size of the database, in bytes.
 func StartWithQuota(ctx context.Context, path string, quota int64) (*Etcd, error) {
 	dir, err := OpenDir(path)
 	if err != nil {
@@ -75,7 +75,7 @@ func StartWithQuota(ctx context.Context, path string, quota int64) (*Etcd, error
 	return etcd, nil
 }
 
-// newEtcd takes over the directory, and closes it if it fails.
+// newEtcd takes over the directory, and closes it on failure.
 func newEtcd(dir *Dir, quota int64) (*Etcd, error) {
 	// The path of a socket is limited to about a hundred characters, so it cannot
 	// be in the data directory, whose path may be longer.
@@ -98,7 +98,7 @@ func (e *Etcd) begin() (err error) {
 	return err
 }
 
-// WaitReady returns when etcd answers, for which a cluster needs a majority of its members.
+// WaitReady returns when etcd answers. A cluster needs a majority of its members for that.
 func (e *Etcd) WaitReady(ctx context.Context) error {
 	select {
 	case <-e.server.Server.ReadyNotify():
@@ -111,8 +111,8 @@ func (e *Etcd) WaitReady(ctx context.Context) error {
 	}
 }
 
-// startWithoutPanic turns what etcd dies of, when its data is damaged, into an
-// error: it logs a reason and panics, or exits, which etcdLog makes a panic too.
+// startWithoutPanic turns the panic of an etcd whose data is damaged into an error. Etcd logs a
+// reason, and panics or exits; etcdLog turns an exit into a panic, too.
 func startWithoutPanic(config *embed.Config) (server *embed.Etcd, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -122,17 +122,17 @@ func startWithoutPanic(config *embed.Config) (server *embed.Etcd, err error) {
 	return embed.StartEtcd(config)
 }
 
-// Endpoint is where a client of this process finds etcd.
+// Endpoint is the address of etcd for clients in this process.
 func (e *Etcd) Endpoint() string { return "unix://" + e.socket() }
 
-// OnFatal says how the process ends when etcd cannot go on, for example because the disk
-// is full. Without it, etcd panics.
+// OnFatal sets how the process ends when etcd cannot continue, for example because the disk is
+// full. Without it, etcd panics.
 func (e *Etcd) OnFatal(end func(error)) { e.log.onFatal(end) }
 
-// Err reports an etcd that ends while it should run.
+// Err reports if etcd ends unexpectedly.
 func (e *Etcd) Err() <-chan error { return e.server.Err() }
 
-// Close stops etcd and lets another process have the directory.
+// Close stops etcd and releases the directory for other processes.
 func (e *Etcd) Close() error {
 	e.log.SetLevel(quietStop)
 	if e.server != nil {
@@ -145,8 +145,8 @@ func (e *Etcd) socket() string { return filepath.Join(e.socketDir, "etcd.sock") 
 
 func (e *Etcd) config() *embed.Config {
 	client := url.URL{Scheme: "unix", Path: e.socket()}
-	// Nobody listens for peers: a single member has none. The address is only a
-	// name under which the member knows itself.
+	// There is no listener for peers, because a single member has none. The address is only a name
+	// under which the member knows itself.
 	self := url.URL{Scheme: "http", Host: "localhost:2380"}
 
 	config := embed.NewConfig()

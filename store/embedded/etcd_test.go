@@ -146,12 +146,12 @@ func TestADataDirectoryIsRefused(t *testing.T) {
 					t.Fatalf("preparing the directory: %v", err)
 				}
 			},
-			want: `was not written by this server: it holds "member"`,
+			want: `was not written by this server: it contains "member"`,
 		},
 		"of another layout":       {write(versionFile, `{"layout":2,"etcd":"3.7"}`), "has layout 2, this server reads layout 1"},
 		"of a later etcd":         {write(versionFile, `{"layout":1,"etcd":"3.8"}`), "was written by etcd 3.8, this server embeds etcd 3.7"},
 		"of a much earlier etcd":  {write(versionFile, `{"layout":1,"etcd":"3.5"}`), "was written by etcd 3.5, this server embeds etcd 3.7"},
-		"whose version is torn":   {write(versionFile, `{"layo`), "is damaged: version.json does not hold a version"},
+		"whose version is torn":   {write(versionFile, `{"layo`), "is damaged: version.json does not contain a version"},
 		"whose version is absurd": {write(versionFile, `{"layout":1,"etcd":"new"}`), `is damaged: version.json names etcd version "new"`},
 		"whose database is damaged at the beginning": {
 			spoil: func(t *testing.T, path string) { scribble(t, database(path), 0) },

@@ -13,13 +13,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// etcdLog makes etcd's log part of ours, from a level on that can be changed.
+// etcdLog passes the log of etcd on to our log, from a level on that can change.
 //
-// What etcd logs as its last words before it would panic or exit, as it does
-// when it finds its data damaged, is raised as a panic in full, so that
-// startWithoutPanic can report it: by itself the panic has only the message, and
-// leaves out the error and the file that it speaks of. Once etcd is running such
-// a panic could not be caught, so the process is ended instead, as onFatal says.
+// Before etcd panics or exits, for example because its data is damaged, it logs the reason. etcdLog
+// raises this log entry as a panic, so that startWithoutPanic can report it: the panic of etcd has
+// only the message, without the error and the file that it is about. Once etcd is running, such a
+// panic could not be recovered, so the process ends as onFatal defines.
 type etcdLog struct {
 	zap.AtomicLevel
 	fatal  *atomic.Pointer[func(error)]
@@ -27,11 +26,12 @@ type etcdLog struct {
 }
 
 const (
-	// quietStart keeps remarks on the configuration out of the log, which is ours.
+	// quietStart keeps remarks about the configuration out of the log, because the configuration is
+	// ours.
 	quietStart = zapcore.ErrorLevel
-	// whileRunning lets slow disks and the like be heard of.
+	// whileRunning reports slow disks and similar problems.
 	whileRunning = zapcore.WarnLevel
-	// quietStop keeps out the errors of listeners that are closed on purpose.
+	// quietStop suppresses the errors of listeners that are closed on purpose.
 	quietStop = zapcore.DPanicLevel
 )
 
@@ -39,10 +39,10 @@ func newEtcdLog() etcdLog {
 	return etcdLog{AtomicLevel: zap.NewAtomicLevelAt(quietStart), fatal: &atomic.Pointer[func(error)]{}}
 }
 
-// onFatal says how the process ends when etcd cannot go on.
+// onFatal sets how the process ends when etcd cannot continue.
 func (l etcdLog) onFatal(end func(error)) { l.fatal.Store(&end) }
 
-// logger is what etcd is given.
+// logger is the logger for etcd.
 func (l etcdLog) logger() *zap.Logger { return zap.New(l).Named("etcd") }
 
 // With adds fields to every entry.
@@ -51,7 +51,7 @@ func (l etcdLog) With(fields []zapcore.Field) zapcore.Core {
 	return l
 }
 
-// Check takes an entry if its level is high enough.
+// Check accepts an entry if its level is high enough.
 func (l etcdLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if l.Enabled(entry.Level) {
 		return checked.AddCore(entry, l)
@@ -59,7 +59,7 @@ func (l etcdLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapc
 	return checked
 }
 
-// Write hands an entry on.
+// Write passes an entry on to our log.
 func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	values := zapcore.NewMapObjectEncoder()
 	for _, f := range append(slices.Clip(l.fields), fields...) {
@@ -68,7 +68,7 @@ func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	if entry.Level >= zapcore.PanicLevel {
 		reason := fmt.Sprintf("%s: %v", entry.Message, values.Fields)
 		if end := l.fatal.Load(); end != nil {
-			(*end)(fmt.Errorf("the embedded etcd cannot go on: %s", reason))
+			(*end)(fmt.Errorf("the embedded etcd cannot continue: %s", reason))
 		}
 		panic(reason)
 	}
@@ -84,5 +84,5 @@ func (l etcdLog) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	return nil
 }
 
-// Sync has nothing to flush: our log does that.
+// Sync does nothing: our log flushes itself.
 func (etcdLog) Sync() error { return nil }

@@ -20,35 +20,35 @@ import (
 	"google.golang.org/grpc"
 )
 
-// mostLearners is how many members may be without a vote at a time.
+// mostLearners is how many members may be without a vote at the same time.
 const mostLearners = 8
 
-// hashCheckInterval is how often the leader compares members.
+// hashCheckInterval is how often the leader compares the members.
 const hashCheckInterval = time.Minute
 
-// Part says as which member of a cluster an etcd runs.
+// Part describes the member of a cluster that an etcd runs as.
 type Part struct {
-	// Name is the member's, and Host the name or address under which others reach it.
+	// Name is the member's name, and Host the name or address at which others reach it.
 	Name, Host string
-	// Listen is the address that it listens on, for clients and for the other members.
+	// Listen is the address on which it listens for clients and for the other members.
 	Listen               string
 	ClientPort, PeerPort int
-	// ClientTLS is what it serves clients with, and PeerTLS what it shows to the other members. It
-	// asks each for a certificate of the same authority.
+	// ClientTLS is for serving clients, and PeerTLS for connections to the other members. Each
+	// requires a certificate of the same CA from the other side.
 	ClientTLS, PeerTLS transport.TLSInfo
-	// Serving are options of the server for clients: who may do what.
+	// Serving are options of the server for clients: which client may do what.
 	Serving []grpc.ServerOption
-	// Cluster has the URL of each member that a new directory begins with, by name, and Token
-	// tells that cluster from others. Joining says that the cluster is there already.
+	// Cluster has the URL of each member with which a new directory begins, by name, and Token
+	// distinguishes that cluster from others. Joining is true if the cluster exists already.
 	Cluster map[string]string
 	Token   string
 	Joining bool
 }
 
-// ClientURL is where clients reach the member.
+// ClientURL is the URL of the member for clients.
 func (p *Part) ClientURL() url.URL { return secureURL(p.Host, p.ClientPort) }
 
-// PeerURL is what other members know it by.
+// PeerURL is the URL of the member for other members.
 func (p *Part) PeerURL() url.URL { return secureURL(p.Host, p.PeerPort) }
 
 func (p *Part) apply(config *embed.Config) {
@@ -59,13 +59,13 @@ func (p *Part) apply(config *embed.Config) {
 	config.AdvertisePeerUrls = []url.URL{p.PeerURL()}
 	config.ClientTLSInfo, config.PeerTLSInfo = p.ClientTLS, p.PeerTLS
 	config.GRPCAdditionalServerOptions = append(config.GRPCAdditionalServerOptions, p.Serving...)
-	// Whoever begins or comes back may do so beside another one. Etcd's default of one refuses the
-	// second after it was written to the log, and when that is read again it looks for a peer that
-	// never was one.
+	// A member that starts or returns must not have to wait for another one. Etcd's default of one
+	// learner refuses the second after it was written to the log. When the log is read again, etcd
+	// looks for a peer that never existed.
 	config.MaxLearners = mostLearners
-	// The leader compares what members have, and stops writes if it is not the same.
+	// The leader compares the data of members, and stops writes if they differ.
 	config.CompactHashCheckTime = hashCheckInterval
-	_ = config.ServerFeatureGate.(featuregate.MutableFeatureGate).Set(string(features.CompactHashCheck) + "=true") // a gate that there is
+	_ = config.ServerFeatureGate.(featuregate.MutableFeatureGate).Set(string(features.CompactHashCheck) + "=true") // the gate exists
 	config.InitialClusterToken = p.Token
 	var cluster []string
 	for name, peer := range p.Cluster {
@@ -77,7 +77,7 @@ func (p *Part) apply(config *embed.Config) {
 	}
 }
 
-// StartPart begins to run a member in a directory, which it closes if it fails. WaitReady says
+// StartPart starts a member in a directory, and closes the directory on failure. WaitReady returns
 // when the member answers.
 func StartPart(dir *Dir, part *Part) (*Etcd, error) {
 	if err := checkData(dir.path); err != nil {
@@ -94,23 +94,23 @@ func StartPart(dir *Dir, part *Part) (*Etcd, error) {
 	return etcd, nil
 }
 
-// MemberID is what other members call it.
+// MemberID is the ID of the member in the cluster.
 func (e *Etcd) MemberID() uint64 { return uint64(e.server.Server.MemberID()) }
 
-// Hash is what the member has at its present revision, in a number that is the same for all who
-// have the same.
+// Hash is a hash of the member's data at its current revision. Members with the same data have the
+// same hash.
 func (e *Etcd) Hash() (revision int64, hash uint32, err error) {
 	got, revision, err := e.server.Server.KV().HashStorage().HashByRev(0)
 	if err != nil {
-		return 0, 0, fmt.Errorf("reading through what the member has: %w", err)
+		return 0, 0, fmt.Errorf("computing the hash of the member's data: %w", err)
 	}
 	return revision, got.Hash, nil
 }
 
-// HasLog says whether an etcd has ever run in a directory.
+// HasLog reports whether an etcd has ever run in a directory.
 func HasLog(dataDir string) bool { return fileutil.Exist(logOf(dataDir)) }
 
-// Discard takes away what a member that never was part of its cluster has left.
+// Discard deletes the remains of a member that was never part of its cluster.
 func (d *Dir) Discard() error {
 	if err := os.RemoveAll(filepath.Join(d.path, "member")); err != nil {
 		return fmt.Errorf("emptying the data directory %q: %w", d.path, err)

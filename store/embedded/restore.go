@@ -26,10 +26,9 @@ const (
 	snapshotPatience = 30 * time.Second
 )
 
-// Restore makes an etcd's data of a database from elsewhere, and lets go of the directory,
-// which must be new: on an error it is emptied. Fill writes the database to the file that it
-// is given, and check, which is given the endpoint of an etcd that runs on it, says whether
-// it can be used.
+// Restore creates the data of an etcd from a database of another one, and closes the directory,
+// which must be new: on an error it is emptied. fill writes the database to a file, and check
+// verifies it through the endpoint of an etcd that runs on it.
 func (d *Dir) Restore(ctx context.Context, fill func(database string) error, check func(ctx context.Context, endpoint string) error) error {
 	if err := d.restoreInto(ctx, fill, check); err != nil {
 		return errors.Join(err, emptyDir(d.path))
@@ -46,13 +45,14 @@ func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
 	if err := forgetMembers(database); err != nil {
 		return errors.Join(fmt.Errorf("preparing %s: %w", database, err), d.Close())
 	}
-	// Etcd makes the log that belongs to the database, and proves that it can use it.
+	// Etcd creates the log that belongs to the database, and so proves that it can use the
+	// database.
 	etcd, err := newEtcd(d, defaultQuota)
 	if err != nil {
 		return err
 	}
-	// It must not pass for the cluster that it was copied from, nor for one that was restored
-	// before: members of those could still be running.
+	// The cluster must not be mistaken for the one that it was copied from, nor for an earlier
+	// restored one: members of those could still be running.
 	etcd.restored = rand.Text()
 	err = etcd.start(ctx)
 	if err == nil {
@@ -64,13 +64,13 @@ func (d *Dir) restoreInto(ctx context.Context, fill func(database string) error,
 	return errors.Join(err, etcd.Close())
 }
 
-// awaitSnapshot returns when the log begins with what the database holds. A member that joins
-// later is given the log from its first entry, and without that it would get none of the data.
+// awaitSnapshot returns when the log begins with a snapshot of the database. A member that joins
+// later receives the log from its first entry. Without the snapshot, it would get none of the data.
 func (d *Dir) awaitSnapshot(ctx context.Context) error {
 	path := logOf(d.path)
 	err := wait.PollUntilContextTimeout(ctx, snapshotPoll, snapshotPatience, true, func(context.Context) (bool, error) {
 		found, err := wal.ValidSnapshotEntries(zap.NewNop(), path)
-		// What is being written cannot be read to its end.
+		// A snapshot that is still being written cannot be read to its end.
 		return err == nil && len(found) > 0 && found[len(found)-1].GetIndex() > 0, nil
 	})
 	if err != nil {
@@ -79,8 +79,8 @@ func (d *Dir) awaitSnapshot(ctx context.Context) error {
 	return nil
 }
 
-// forgetMembers takes out of a database what belongs to the etcd that it was copied
-// from: its members, and how far it is in their log.
+// forgetMembers removes from a database what belongs to the etcd that it was copied from: the
+// members, and the position in their log.
 func forgetMembers(path string) error {
 	db, err := bbolt.Open(path, fileutil.PrivateFileMode, &bbolt.Options{Timeout: openTimeout})
 	if err != nil {
@@ -97,7 +97,7 @@ func forgetMembers(path string) error {
 		}
 		meta := tx.Bucket(schema.Meta.Name())
 		if meta == nil {
-			return errors.New("it is no database of etcd")
+			return errors.New("it is not a database of etcd")
 		}
 		return errors.Join(meta.Delete(schema.MetaConsistentIndexKeyName), meta.Delete(schema.MetaTermKeyName),
 			meta.Delete(schema.MetaConfStateName))
@@ -105,7 +105,7 @@ func forgetMembers(path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// emptyDir takes away what was begun.
+// emptyDir deletes the remains of a failed restore.
 func emptyDir(path string) error {
 	return errors.Join(os.RemoveAll(filepath.Join(path, "member")),
 		os.RemoveAll(filepath.Join(path, versionFile)), os.RemoveAll(filepath.Join(path, lockFile)))

@@ -16,17 +16,17 @@ import (
 	"go.uber.org/zap"
 )
 
-// statusTimeout bounds a question to an etcd that should be running.
+// statusTimeout limits a request to an etcd that should be running.
 const statusTimeout = 5 * time.Second
 
-// CheckUsed says why a directory is not one that a server has used, nil if it is.
+// CheckUsed returns why a directory is not one that a server has used, nil if it is.
 func CheckUsed(dataDir string) error {
 	_, err := os.Stat(filepath.Join(dataDir, versionFile))
 	return err
 }
 
-// InUse reports whether a server uses the directory. The socket that a directory
-// names does not tell: the directory may be a copy.
+// InUse reports whether a server uses the directory. The socket that the directory names does not
+// prove it, because the directory may be a copy.
 func InUse(dataDir string) bool {
 	lock, err := fileutil.TryLockFile(filepath.Join(dataDir, lockFile), os.O_WRONLY, fileutil.PrivateFileMode)
 	if err == nil {
@@ -35,7 +35,7 @@ func InUse(dataDir string) bool {
 	return errors.Is(err, fileutil.ErrLocked)
 }
 
-// Running finds the socket of the server that uses the directory.
+// Running returns the socket of the server that uses the directory.
 func Running(ctx context.Context, dataDir string) (endpoint string, err error) {
 	content, err := os.ReadFile(filepath.Join(dataDir, socketFile))
 	if err != nil {

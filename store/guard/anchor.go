@@ -17,31 +17,30 @@ import (
 )
 
 const (
-	// AnchorName is the ConfigMap of the host cluster that says which store the
-	// cluster knows.
+	// AnchorName is the ConfigMap of the host cluster that names the store that the cluster knows.
 	AnchorName = "statefulset-apiserver-store"
 
-	// acceptAnnotation is how an operator says, on the anchor, that another store is
-	// the right one from now on. Its value is that store's name.
+	// acceptAnnotation is the annotation by which an operator accepts another store, on the anchor.
+	// Its value is the name of that store.
 	acceptAnnotation = "apps.statefulset.dev/accept-store"
 
 	anchorStore    = "store"
 	anchorMark     = "mark"
 	anchorRevision = "revision"
 
-	anchorDescription = "Which store statefulset-apiserver keeps its sets in, and how far that store has come. Kept by the server. " +
-		"While it is here, a server that is started with another store, or with an older copy, serves nothing instead of letting the pods of missing sets be deleted."
+	anchorDescription = "Names the store in which statefulset-apiserver keeps its sets, and the latest mark of that store. Maintained by the server. " +
+		"While this object exists, a server that starts with another store, or with an older copy, serves nothing, because otherwise the pods of missing sets would be deleted."
 
-	// anchorTimeout bounds a question to the host.
+	// anchorTimeout limits a request to the host cluster.
 	anchorTimeout = 10 * time.Second
 )
 
-// anchor is what the host cluster knows about the store.
+// anchor is what the host cluster knows about the store. Users know it as the note.
 type anchor struct {
-	// store and mark are those of the record. They are empty if the cluster knows no
-	// store yet.
+	// store and mark are those of the record. They are empty if the cluster does not know a store
+	// yet.
 	store, Mark string
-	// Revision is etcd's at which the mark was set. It is for people.
+	// Revision is the revision of etcd at which the mark was set. It is only for messages.
 	Revision int64
 	// Accepted is the name of the store that an operator has accepted.
 	Accepted string
@@ -49,7 +48,7 @@ type anchor struct {
 	object *corev1.ConfigMap // nil if there is none
 }
 
-// knows reports whether the store is the one of the anchor and has come as far.
+// knows reports whether the store is the one of the anchor and contains its mark.
 func (a anchor) knows(s observation) bool { return a.store == s.Store && s.holds(a.Mark, a.uid()) }
 
 // uid is empty if there is no anchor.
@@ -60,7 +59,7 @@ func (a anchor) uid() types.UID {
 	return a.object.UID
 }
 
-// Blank reports whether the cluster knows no store.
+// Blank reports whether the cluster does not know a store.
 func (a anchor) Blank() bool { return a.store == "" }
 
 // anchors reads and writes the anchor.
@@ -70,7 +69,7 @@ type anchors struct {
 
 func newAnchors(client typedcorev1.ConfigMapInterface) anchors { return anchors{client} }
 
-// Read finds the anchor, which is blank if there is none.
+// Read reads the anchor, which is blank if it does not exist.
 func (a anchors) Read(ctx context.Context) (anchor, error) {
 	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
 	defer cancel()
@@ -81,7 +80,7 @@ func (a anchors) Read(ctx context.Context) (anchor, error) {
 	if err != nil {
 		return anchor{}, fmt.Errorf("reading the note about the store: %w", err)
 	}
-	// A revision that somebody has spoilt only makes a message less telling.
+	// If a user has damaged the revision, only a message becomes less helpful.
 	revision, _ := strconv.ParseInt(object.Data[anchorRevision], 10, 64)
 	return anchor{
 		store:    object.Data[anchorStore],
@@ -92,8 +91,8 @@ func (a anchors) Read(ctx context.Context) (anchor, error) {
 	}, nil
 }
 
-// Write makes the anchor name a mark of the store. It fails if the anchor is not the
-// one that was read.
+// Write records a mark of the store in the anchor. It fails if the anchor has changed since it was
+// read.
 func (a anchors) Write(ctx context.Context, old anchor, seen observation) error {
 	return a.put(ctx, old, map[string]string{
 		anchorStore:    seen.Store,
@@ -102,7 +101,7 @@ func (a anchors) Write(ctx context.Context, old anchor, seen observation) error 
 	})
 }
 
-// createEmpty makes an anchor that knows no store, for an operator to write a decision on.
+// createEmpty creates an anchor without a store, which an operator can annotate.
 func (a anchors) createEmpty(ctx context.Context) error { return a.put(ctx, anchor{}, nil) }
 
 func (a anchors) put(ctx context.Context, old anchor, data map[string]string) error {

@@ -1,24 +1,24 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard keeps anything from being served from a store that is not the one that
-// the host cluster knows: the garbage collector deletes the pods of a set that is said not to
-// exist.
+// Package guard ensures that nothing is served from a store that is not the one that the host
+// cluster knows: if the server answers that a set does not exist, the garbage collector deletes its
+// pods.
 //
-//	record.go   what the store says of itself, with a mark that is set again and again
-//	history.go  which marks a store has held
-//	anchor.go   what the host knows of it: a ConfigMap, called the note in what users read
-//	guard.go    the life of the guard; why this is enough stands there
-//	judge.go    whether the store is the right one
-//	refusal.go  if not: what was found, what is at stake, and what can be done
-//	mark.go     after that: the mark follows what is written, and the controller waits for it
-//	format.go   whether this version knows what is in the store
-//	extensions.go  which fields need the latest format, and which version of ours has it
-//	proof.go    what was read is true in the right store; asked together
+//	record.go   what the store records about itself, with a mark that changes again and again
+//	history.go  which marks a store has had
+//	anchor.go   what the host cluster knows about it: a ConfigMap, which users know as the note
+//	guard.go    the life of the guard, and why this is sufficient
+//	judge.go    decides whether the store is the right one
+//	refusal.go  if not: what was found, what is at risk, and what can be done
+//	mark.go     if so: the mark follows the writes, and the controller waits for it
+//	format.go   whether this version can read everything in the store
+//	extensions.go  which fields need the latest format, and which of our versions has it
+//	proof.go    proves that data came from the right store, in batches
 //	storage.go  and watch.go: etcd as the watch cache sees it, proven
-//	filter.go   requests: 503 with the reason, and no "not found" unproven
-//	serve.go    what a server uses of all this
-//	offline.go  what the commands for the store use of it
+//	filter.go   requests: 503 with the reason, and no unproven "not found"
+//	serve.go    the part that a server uses
+//	offline.go  the part that the commands for the store use
 //
 // Tests with a whole server are in package guard_test.
 package guard

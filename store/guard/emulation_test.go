@@ -142,7 +142,7 @@ func TestWhatAnEmulatedVersionDoesNotHaveIsNotStored(t *testing.T) {
 	for name, c := range tries {
 		err := c.try()
 		if !apierrors.IsInvalid(err) ||
-			!strings.Contains(err.Error(), c.field+": Forbidden: version 0.0 does not have it, which this server emulates") {
+			!strings.Contains(err.Error(), c.field+": Forbidden: not supported by version 0.0, which this server emulates") {
 			t.Errorf("%s: got %v, want that %s is refused", name, err, c.field)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// formatOfVersion is the latest format that a version of ours knows: storeFormat since 0.1.
+// formatOfVersion is the latest format that one of our versions supports: storeFormat since 0.1.
 func formatOfVersion(emulated *version.Version) int {
 	if emulated.AtLeast(version.MajorMinor(0, 1)) {
 		return storeFormat
@@ -27,11 +27,12 @@ func formatOfVersion(emulated *version.Version) int {
 	return firstFormat
 }
 
-// isExtension reports whether a set that uses a field needs storeFormat. Each field that apps/v1 does not
-// have is an extension: its protobuf number is 1000 or more. Two of them are as old as firstFormat.
+// isExtension reports whether a set that uses a field needs storeFormat. Each field that apps/v1
+// does not have is an extension: its protobuf number is 1000 or more. Two of them are as old as
+// firstFormat.
 //
-// One predicate is enough while all extensions are of the same version. The first field that is added
-// after a release needs a format of its own: then this returns the format of a field.
+// One predicate is sufficient while all extensions belong to the same version. The first field that
+// is added after a release needs a new format, and then this must return the format of a field.
 func isExtension(of reflect.StructField, path string) bool {
 	const firstNumber = 1000
 	_, numbered, _ := strings.Cut(of.Tag.Get("protobuf"), ",")
@@ -46,7 +47,8 @@ type extension struct {
 	index []int
 }
 
-// extensions are those of the spec and the status. They are read off the types, which do not change, once.
+// extensions are the extensions in the spec and the status. They are read once from the types,
+// which do not change.
 //
 //nolint:gochecknoglobals // a table
 var extensions = sync.OnceValue(func() []extension {
@@ -56,7 +58,7 @@ var extensions = sync.OnceValue(func() []extension {
 	return append(extensionsIn(spec.Type, "spec", spec.Index), extensionsIn(status.Type, "status", status.Index)...)
 })
 
-// extensionsIn looks at the fields of one part of a set, and at those of the structs below it.
+// extensionsIn visits the fields of one part of a set, and those of the structs below it.
 func extensionsIn(part reflect.Type, path string, index []int) (all []extension) {
 	for i := range part.NumField() {
 		of := part.Field(i)
@@ -92,8 +94,8 @@ func usedExtensions(obj runtime.Object) (used []string) {
 	return used
 }
 
-// neededFormat is the format that a server must know to read an object: a server that drops reserved
-// ordinals creates and deletes other members.
+// neededFormat is the format that a server must support to read an object. A server that drops
+// reserved ordinals, for example, would create and delete other members.
 func neededFormat(obj runtime.Object) int {
 	if len(usedExtensions(obj)) > 0 {
 		return storeFormat
@@ -101,16 +103,16 @@ func neededFormat(obj runtime.Object) int {
 	return firstFormat
 }
 
-// Unknown says which fields of an object the version does not have that this server emulates. The
-// store then never needs a format that this version does not know. None of a server that emulates
-// no other version.
+// Unknown returns errors for fields of an object that the emulated version does not have. So the
+// store never needs a format that this version does not support. A server that emulates no other
+// version returns none.
 func (g *Guard) Unknown(obj runtime.Object) (errs field.ErrorList) {
 	if g.store.format >= storeFormat {
 		return nil
 	}
 	for _, path := range usedExtensions(obj) {
 		errs = append(errs, field.Forbidden(field.NewPath(path), fmt.Sprintf(
-			"version %s does not have it, which this server emulates (--emulated-version)", g.store.emulated)))
+			"not supported by version %s, which this server emulates (--emulated-version)", g.store.emulated)))
 	}
 	return errs
 }

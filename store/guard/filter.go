@@ -17,9 +17,9 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// gate stands before everything below /apis. While nothing may be served, it
-// answers 503 with the reason, discovery included, so that the cluster takes the
-// API for unavailable and nobody for empty.
+// gate filters all requests below /apis. While nothing may be served, it answers 503 with the
+// reason, also to discovery, so that the cluster considers the API unavailable and no client
+// considers it empty.
 type gate struct {
 	guard      *Guard
 	serializer runtime.NegotiatedSerializer
@@ -48,8 +48,8 @@ func (g gate) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g.next.ServeHTTP(responsewriter.WrapForHTTP1Or2(answer), req)
 }
 
-// watch sends a client that goes on from another store back to its list. It ends when
-// the store is lost: nothing would come any more.
+// watch makes a client list again if its watch continues from another store. It ends the watch when
+// the store is lost, because no more events would follow.
 func (g gate) watch(w http.ResponseWriter, req *http.Request) {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
@@ -58,7 +58,7 @@ func (g gate) watch(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	err := g.guard.reaches(ctx, query.Get("resourceVersion"))
 	if err == nil && query.Get("sendInitialEvents") != "" {
-		// What is sent at first is a list, and like a list it is true now.
+		// The initial events are a list, and must be true now like a list.
 		err = g.guard.confirm(ctx)
 	}
 	switch {
@@ -71,8 +71,8 @@ func (g gate) watch(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// refuse answers 503 whatever the reason is: an error of the host that says that
-// something was not found must not be taken for ours.
+// refuse answers 503 whatever the reason is: an error of the host cluster that says that something
+// was not found must not be taken for an answer about a set.
 func (g gate) refuse(w http.ResponseWriter, req *http.Request, why error) {
 	g.answer(w, req, apierrors.NewServiceUnavailable(why.Error()))
 }
@@ -84,10 +84,9 @@ func (g gate) answer(w http.ResponseWriter, req *http.Request, err error) {
 	responsewriters.ErrorNegotiated(err, g.serializer, v1.SchemeGroupVersion, w, req)
 }
 
-// confirmingWriter is an answer that may say that something does not exist. Before it
-// does, it makes sure that this was read from the right store: a store may be
-// exchanged while the server runs, and is not asked for its record before
-// everything that is read from it.
+// confirmingWriter is for an answer that may say that something does not exist. Before it sends
+// that, it makes sure that the data came from the right store: the store may be replaced while the
+// server runs, and the server does not read the record before everything else that it reads.
 type confirmingWriter struct {
 	http.ResponseWriter
 	gate    gate
@@ -99,10 +98,10 @@ type confirmingWriter struct {
 
 var _ responsewriter.UserProvidedDecorator = &confirmingWriter{}
 
-// Unwrap is the writer below.
+// Unwrap returns the underlying writer.
 func (d *confirmingWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
-// WriteHeader sends the code, or 503 with the reason why it cannot be trusted.
+// WriteHeader sends the code, or 503 with the reason why the answer cannot be trusted.
 func (d *confirmingWriter) WriteHeader(code int) {
 	d.begun = true
 	if code == http.StatusNotFound || d.list && code == http.StatusOK {

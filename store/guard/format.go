@@ -14,21 +14,21 @@ import (
 	ourversion "statefulset.dev/version"
 )
 
-// storeFormat is the latest format of the store that this version can read. A field
-// that an older version would drop, when it reads a set and writes it back, needs a
-// new one: isExtension says which fields do. The record says which is needed; the first write that
-// needs a later one raises it before it is sent.
+// storeFormat is the latest format of the store that this version can read. A new format is
+// necessary for a field that an older version would drop when it reads a set and writes it back:
+// isExtension says for which fields. The record names the necessary format. The first write that
+// needs a later format raises it before the write is sent.
 //
-// No older server writes over what it does not know: it looks at the record after it
-// has read a set and before it writes it, and the write holds only if the set is still
-// the one that was read. If the record was not raised at that look, then what needs
-// the later format is written after it, and the older write fails.
+// No older server overwrites data that it does not know. It reads the record after it has read a
+// set and before it writes the set, and the write succeeds only if the set has not changed since it
+// was read. If the record did not have the later format then, the data that needs it is written
+// afterwards, and the write of the older server fails.
 const storeFormat = 2
 
-// firstFormat is that of a store in which nothing needs a later one.
+// firstFormat is the format of a store without data that needs a later one.
 const firstFormat = 1
 
-// NeededFormat is what a server must know to read the store.
+// NeededFormat is the format that a server must support to read the store.
 func (r record) NeededFormat() int { return max(r.Format, firstFormat) }
 
 // formatError says that a store needs a later version of the server.
@@ -42,15 +42,15 @@ type formatError struct {
 func (e formatError) Error() string {
 	if e.emulated != nil && e.needed <= storeFormat {
 		return fmt.Sprintf(
-			"Store %s is in format %d, and version %s, which this server emulates, knows formats up to %d: so nothing of group apps.statefulset.dev is served. "+
-				"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
-				"Start this server without --emulated-version=%s=%s; or restore a backup from before the store was written by a later version, as docs/backup.md says.",
+			"Store %s is in format %d, and version %s, which this server emulates, knows formats up to %d, so the API group apps.statefulset.dev is not served. "+
+				"While all requests get 503, nothing is deleted: pods keep running, but no controller manages them. "+
+				"Start this server without --emulated-version=%s=%s, or restore a backup from before a later version wrote to the store (see docs/backup.md).",
 			e.store, e.needed, e.emulated, e.known, ourversion.Component, e.emulated)
 	}
 	return fmt.Sprintf(
-		"Store %s is in format %d, and this server knows formats up to %d: it would drop what it does not know, so nothing of group apps.statefulset.dev is served. "+
-			"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. "+
-			"Start the version of the server that has written the store, or a later one; or restore a backup from before it, as docs/backup.md says.",
+		"Store %s is in format %d, and this server knows formats up to %d: it would drop data that it does not know, so the API group apps.statefulset.dev is not served. "+
+			"While all requests get 503, nothing is deleted: pods keep running, but no controller manages them. "+
+			"Start the version of the server that has written the store, or a later one, or restore a backup from before that version was used (see docs/backup.md).",
 		e.store, e.needed, e.known)
 }
 
@@ -63,7 +63,7 @@ func (g *Guard) outgrown(err error) error {
 	return err
 }
 
-// makeRoomFor raises the format of the store if an object needs that, before it is
+// makeRoomFor raises the format of the store, if an object needs that, before the object is
 // written.
 func (g *Guard) makeRoomFor(ctx context.Context, obj runtime.Object) error {
 	if err := g.mayStore(obj); err != nil {

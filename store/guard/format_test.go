@@ -57,7 +57,7 @@ func TestAStoreOfALaterFormatIsRefused(t *testing.T) {
 	s := servertest.StartUnready(t, choose, configure)
 	text := refusalOf(t, s)
 	for _, part := range []string{fmt.Sprintf("is in format %d", guard.StoreFormat+1), fmt.Sprintf("knows formats up to %d",
-		guard.StoreFormat), "Start the version of the server", "nothing of group apps.statefulset.dev is served"} {
+		guard.StoreFormat), "Start the version of the server", "the API group apps.statefulset.dev is not served"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("refusal: got %q, want it to contain %q", text, part)
 		}

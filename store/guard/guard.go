@@ -20,23 +20,22 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-// Guard sees to it that nothing is served from a store that is not the one that
-// the host cluster knows. The host's garbage collector deletes the pods of a set
-// that is said not to exist, so a wrong "no" cannot be taken back.
+// Guard ensures that nothing is served from a store that is not the one that the host cluster
+// knows. If the server answers that a set does not exist, the cluster's garbage collector deletes
+// its pods, so a wrong answer cannot be undone.
 //
-// The store holds a record with a random mark (record.go), and a ConfigMap of the
-// host, the anchor, names that mark (anchor.go). The record gets a new mark about
-// once a second while anything is written, the store first and the anchor second,
-// so a store that holds the noted mark holds everything that was written before
-// it. A store that was emptied, exchanged, copied and gone its own way, or set
-// back to a backup, whatever its revision claims to be, does not hold it.
+// The store contains a record with a random mark (record.go), and a ConfigMap of the cluster, the
+// anchor, contains the same mark (anchor.go). While anything is written, the record gets a new mark
+// about once a second, first in the store and then in the anchor. So a store that contains the
+// anchor's mark contains everything that was written before that mark. A store that was emptied,
+// replaced, copied and changed separately, or restored from a backup does not contain the mark,
+// whatever its revision says.
 //
-// What is certain: the controller writes nothing to the host for a generation of
-// a set before a mark covers that generation (Covered). So whenever an object in
-// the host is there because of something that the store does not know any more,
-// the store does not hold the noted mark either. What may be lost unnoticed are
-// the writes after the last mark, about those of the last second, as far as
-// nothing was done about them in the host yet.
+// What is guaranteed: before the controller writes to the cluster for a generation of a set, a mark
+// covers that generation (Covered). So if the cluster has an object because of data that the store
+// no longer contains, the store does not contain the anchor's mark either. Only writes after the
+// last mark may be lost unnoticed: about those of the last second, if the controller has not acted
+// on them in the cluster yet.
 type Guard struct {
 	store   *store
 	anchors anchors
@@ -46,76 +45,77 @@ type Guard struct {
 	advice Advice
 	// end ends the process with an error.
 	end func(error)
-	// prover makes sure that what was read is true.
+	// prover verifies that the data that was read is true.
 	prover prover
-	// formatOf says which format of the store an object needs.
+	// formatOf returns the format of the store that an object needs.
 	formatOf func(runtime.Object) int
-	// recheckInterval is how often the anchor is looked at while nothing is written.
+	// recheckInterval is how often the anchor is read while nothing is written.
 	recheckInterval time.Duration
 
-	// right is closed when the store was found to be the right one.
+	// right is closed when the store was confirmed to be the right one.
 	right chan struct{}
-	// wrong ends when a store that had been right no longer is.
+	// wrong ends when the store is no longer the right one.
 	wrong context.Context
 	lose  context.CancelFunc
-	// wake asks for a new mark now.
+	// wake requests a new mark now.
 	wake chan struct{}
 
 	mu sync.Mutex
-	// refused is why nothing is served, nil if it is.
+	// refused is why nothing is served, nil if the store is served.
 	refused error
-	// known is the latest record of the right store, and reached the highest
-	// revision at which it was seen.
+	// known is the latest record of the right store, and reached the highest revision at which the
+	// store was seen.
 	known   observation
 	reached int64
-	// covered is the revision of the noted mark. Each attempt to raise it closes
-	// round, puts its error into failed, and makes another round.
+	// covered is the revision of the mark in the anchor. Each attempt to raise it closes round,
+	// puts its error into failed, and creates another round.
 	covered int64
 	round   chan struct{}
 	failed  error
-	// compared is the record that was last found to be the noted one, and when.
+	// compared is the record that was last confirmed to be the one in the anchor, and comparedAt
+	// when.
 	compared   observation
 	comparedAt time.Time
-	// unmarked is true until this process has set a mark of its own.
+	// unmarked is true until this process has set a mark.
 	unmarked bool
 }
 
-var errNotCompared = errors.New("the store has not been compared with the note that the host cluster has of it yet")
+var errNotCompared = errors.New("the store has not been compared with the note in the host cluster yet")
 
 const (
-	// markInterval is how often a mark follows what was written.
+	// markInterval is how often a mark follows the writes.
 	markInterval = time.Second
-	// shortestRetry and longestRetry are how long it takes until a store that is
-	// not right is looked at again.
+	// shortestRetry and longestRetry limit the delay before a store that is not right is checked
+	// again.
 	shortestRetry = 500 * time.Millisecond
 	longestRetry  = 5 * time.Second
-	// recheckInterval is how often a server that neither writes nor sees others write looks
-	// whether the anchor is still there.
+	// recheckInterval is how often a server that neither writes nor sees writes of others checks
+	// whether the anchor still exists.
 	recheckInterval = 30 * time.Second
-	// lastMarkTimeout bounds the last mark of a server that ends.
+	// lastMarkTimeout limits the last mark of a server that ends.
 	lastMarkTimeout = 5 * time.Second
 )
 
-// Config is what a guard is made of.
+// Config configures a guard.
 type Config struct {
-	// Etcd leads to the store, and Prefix is that of all its keys.
+	// Etcd is a client of the store, and Prefix the prefix of all its keys.
 	Etcd   *clientv3.Client
 	Prefix string
-	// Anchors are the ConfigMaps of the namespace of the host that has the anchor.
+	// Anchors are the ConfigMaps of the namespace of the host cluster that contains the anchor.
 	Anchors typedcorev1.ConfigMapInterface
-	// Host finds what belongs to sets.
+	// Host finds the objects of sets.
 	Host metadata.Interface
 	// Stored are the sets in the store.
 	Stored func(context.Context) (map[dependents.SetID]bool, error)
-	// Advice is what an operator is told to do.
+	// Advice is for the commands in messages to operators.
 	Advice Advice
-	// End is told when the server must be started again.
+	// End is called when the server must restart.
 	End func(error)
 	// Emulated is the version that the server emulates, nil if none.
 	Emulated *version.Version
 }
 
-// New is a guard that has not looked at its store yet.
+// New returns a guard that has not checked its store yet.
 func New(c Config) *Guard {
 	g := &Guard{
 		store: newStore(c.Etcd, c.Prefix), anchors: newAnchors(c.Anchors), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
@@ -130,13 +130,13 @@ func New(c Config) *Guard {
 	return g
 }
 
-// run judges the store until ctx ends.
+// run checks the store until ctx ends.
 func (g *Guard) run(ctx context.Context) {
 	if how, err := g.waitTrusted(ctx); err != nil {
 		return
 	} else if how == restored {
-		// The caches of this process were filled from what was there before.
-		g.end(errors.New("the right store is back: restarting, to read it afresh"))
+		// The caches of this process were filled from the earlier store.
+		g.end(errors.New("the right store is back: restarting to read it again"))
 		return
 	}
 	close(g.right)
@@ -145,24 +145,23 @@ func (g *Guard) run(ctx context.Context) {
 		return
 	}
 	if _, err := g.waitTrusted(ctx); err == nil {
-		g.end(errors.New("the store was exchanged while the server was running, and is right again: restarting, to read it afresh"))
+		g.end(errors.New("the store was replaced while the server was running, and is trusted again: restarting to read it again"))
 	}
 }
 
-// outcome is how a store came to be right.
+// outcome is how a store was confirmed to be right.
 type outcome int
 
 const (
-	// asNoted stores were right when first looked at.
+	// asNoted stores were right at the first check.
 	asNoted outcome = iota
 	// adopted stores became right by a decision.
 	adopted
-	// restored stores took the place of one that was refused.
+	// restored stores replaced one that was refused.
 	restored
 )
 
-// waitTrusted looks at the store until it is right. It returns an error only when ctx
-// ends.
+// waitTrusted checks the store until it is right. It returns an error only when ctx ends.
 func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 	logger := klog.FromContext(ctx)
 	var told logthrottle.Throttle
@@ -170,7 +169,7 @@ func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 	for pause := shortestRetry; ; pause = min(2*pause, longestRetry) {
 		seen, how, err := g.judge(ctx, last)
 		if err == nil {
-			logger.Info("The store is the one that the host cluster knows", "store", seen.Store, "revision", seen.revision)
+			logger.Info("Verified that the store is the one that the host cluster knows", "store", seen.Store, "revision", seen.revision)
 			g.accept(seen)
 			if how == asNoted && last != nil {
 				how = restored
@@ -183,7 +182,7 @@ func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 		errors.As(err, &last)
 		g.refuse(err)
 		if told.IsDue(err, time.Now()) {
-			logger.Error(err, "Nothing is served", "examples", last.examples())
+			logger.Error(err, "Refused to serve the store", "examples", last.examples())
 		}
 		select {
 		case <-time.After(pause):
@@ -193,8 +192,7 @@ func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 	}
 }
 
-// follow keeps the mark close behind what is written, until the store turns out
-// to be wrong.
+// follow keeps the mark close behind the writes, until the store is no longer right.
 func (g *Guard) follow(ctx context.Context) {
 	ticker := time.NewTicker(markInterval)
 	defer ticker.Stop()
@@ -208,7 +206,7 @@ func (g *Guard) follow(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			klog.FromContext(ctx).V(2).Info("Could not mark how far the store has come", "err", err)
+			klog.FromContext(ctx).V(2).Info("Failed to set a new mark of the store", "err", err)
 		}
 		select {
 		case <-ticker.C:
@@ -223,7 +221,7 @@ func (g *Guard) follow(ctx context.Context) {
 	}
 }
 
-// finish sets the last mark, when nothing is written any more.
+// finish sets the last mark, after the last write.
 func (g *Guard) finish(ctx context.Context) {
 	if g.Check() != nil {
 		return
@@ -231,11 +229,11 @@ func (g *Guard) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastMarkTimeout)
 	defer cancel()
 	if err := g.advance(ctx); err != nil {
-		klog.FromContext(ctx).Info("Could not mark how far the store has come before the end", "err", err)
+		klog.FromContext(ctx).Info("Failed to set the last mark of the store", "err", err)
 	}
 }
 
-// Check is why nothing is served, nil if it is.
+// Check returns why nothing is served, nil if the store is served.
 func (g *Guard) Check() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -250,8 +248,8 @@ func (g *Guard) refuse(reason error) {
 	g.refused = reason
 }
 
-// accept begins to serve, unless the store was lost before. What the anchor covers
-// is found out by the first mark.
+// accept begins to serve, unless the store was lost before. The first mark determines what the
+// anchor covers.
 func (g *Guard) accept(seen observation) {
 	if g.isLost() {
 		return

@@ -41,7 +41,7 @@ func TestAStoreIsJudged(t *testing.T) {
 		"a store without a note is refused when it lacks a set of the host": {
 			owners: []*v1.StatefulSet{servertest.Owning("web")},
 			want: []string{
-				"the cluster has no note of any store", "1 pod, 0 claims and 0 revisions of 1 set.", "1 set of them is not in this store"},
+				"the cluster has no note about a store", "1 pod, 0 claims and 0 revisions of 1 set.", "1 set of them is not in this store"},
 		},
 		"the noted store is right": {
 			owners: []*v1.StatefulSet{servertest.Owning("web")},
@@ -59,7 +59,7 @@ func TestAStoreIsJudged(t *testing.T) {
 		"another store is refused": {
 			owners: []*v1.StatefulSet{servertest.Owning("web"), servertest.Owning("db")},
 			note:   func(t *testing.T, h *guardedHost, _ *guard.Store) { h.knowing(t, other) },
-			want: []string{"the cluster knows store other, which had come to revision 70", "2 pods, 0 claims and 0 revisions of 2 sets.",
+			want: []string{"the cluster knows store other, last marked at revision 70", "2 pods, 0 claims and 0 revisions of 2 sets.",
 				"2 sets of them are not in this store"},
 		},
 		"another store is right when the host has nothing of ours": {
@@ -72,7 +72,7 @@ func TestAStoreIsJudged(t *testing.T) {
 				later.Mark, later.Marked = "later", later.Marked+100
 				h.knowing(t, later)
 			},
-			want: []string{"an older copy of the right store", "the cluster knows that it had come to revision 1"},
+			want: []string{"an older copy of the right store", "the cluster knows a later mark, at revision 1"},
 		},
 		"a backup whose revision was raised is refused": {
 			owners: []*v1.StatefulSet{servertest.Owning("web")},
@@ -124,7 +124,7 @@ func TestAStoreIsJudged(t *testing.T) {
 			}
 			text := refusalOf(t, s)
 			t.Log(text)
-			for _, part := range append(test.want, "nothing of group apps.statefulset.dev is served", "store restore --from=",
+			for _, part := range append(test.want, "the API group apps.statefulset.dev is not served", "store restore --from=",
 				"store rebuild --kubeconfig=/kube --data-dir=/data --dry-run", "annotate --overwrite configmap statefulset-apiserver-store") {
 				if !strings.Contains(text, part) {
 					t.Errorf("refusal: got %q, want it to contain %q", text, part)

@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// history says which marks a store has held. A mark is the random name of the server
-// that has set it and a number; a server takes the next number for each, and a name is
-// never used by two processes. So the latest mark of a server stands for all before
-// it: who copies a store cannot go on with the numbers of a server, because one that
-// runs on the copy has a name of its own.
+// history has the marks that a store has had. A mark consists of the random name of the server that
+// set it and a number. A server increments the number for each mark, and no two processes use the
+// same name. So the latest mark of a server stands for all its earlier marks: a copy of a store
+// cannot continue the numbers of a server, because a server that runs on the copy has another name.
 //
 // It is a text, the latest mark first, like "B.7 A.31".
 type history string
 
-// longestHistory is how many servers are remembered: about as many starts.
+// longestHistory is how many servers are remembered: about as many as starts.
 const longestHistory = 64
 
-// has reports whether the store held a mark.
+// has reports whether the store has had a mark.
 func (h history) has(mark string) bool {
 	server, number, ok := parseMark(mark)
 	if !ok {
@@ -35,7 +34,7 @@ func (h history) has(mark string) bool {
 	return false
 }
 
-// next is the mark that a server sets next, and the history with it.
+// next returns the next mark of a server, and the history with it.
 func (h history) next(server string) (string, history) {
 	mark := server + ".1"
 	marks := []string{""}

@@ -58,7 +58,7 @@ func TestAHostThatWasSetBack(t *testing.T) {
 			noted := marks(t, s, "", 3)[1]
 			marks(t, another(s), "elsewhere", 3)
 			return noted
-		}, want: "or its note was edited: then accept it"},
+		}, want: "or its note was edited; then accept it"},
 		"the note has a mark that a copy of the store cannot have": {prepare: func(t *testing.T, s *guard.Store) guard.Observation {
 			latest := marks(t, s, "", 3)[2]
 			server, number, _ := guard.ParseMark(latest.Mark)
@@ -115,7 +115,7 @@ func TestObjectsThatAreNoMembersDoNotBlockTheFirstStart(t *testing.T) {
 				s.Eventually(t, "the server is ready", s.Ready)
 				return
 			}
-			if text := refusalOf(t, s); !strings.Contains(text, "somebody has made objects that look like members") {
+			if text := refusalOf(t, s); !strings.Contains(text, "a user has created objects that look like members") {
 				t.Errorf("refusal: got %q, want it to say who may have made the objects", text)
 			}
 		})

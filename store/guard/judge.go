@@ -13,23 +13,23 @@ import (
 	"statefulset.dev/store/dependents"
 )
 
-// assessInterval is how often what is at stake is counted anew while the store and
-// the anchor stay as they are: it takes a list of all pods.
+// assessInterval is how often the objects at risk are counted again while the store and the anchor
+// do not change: it requires a list of all pods.
 const assessInterval = time.Minute
 
-// judge decides whether the store is the right one. Last is what was said about
-// it before, nil if nothing was. The error is a *refusal if the store is not
-// right, and another one if that cannot be told yet.
+// judge decides whether the store is the right one. last is the previous refusal, nil if there was
+// none. The error is a *refusal if the store is not right, and another error if that is not known
+// yet.
 //
-//	the anchor names this store, and a mark that it holds  right
-//	an operator has accepted exactly this store            right, and noted
-//	nothing in the host belongs to any set                 right, and noted
-//	no anchor, and the store has every set that a member in
-//	the host belongs to                                    right, and noted
-//	otherwise                                              refused
+//	the anchor names this store, and a mark that it contains     right
+//	an operator has accepted exactly this store                  right, and recorded
+//	no object in the cluster belongs to a set                    right, and recorded
+//	no anchor, and the store has every set to which a member in
+//	the cluster belongs                                          right, and recorded
+//	otherwise                                                    refused
 //
-// A store that was set back is refused even if it has all the sets: it may have
-// them with fewer members, whose pods and claims would go.
+// A restored earlier state is refused even if it has all the sets: they may have had fewer members
+// then, and the pods and claims of the others would be deleted.
 func (g *Guard) judge(ctx context.Context, last *refusal) (observation, outcome, error) {
 	noted, seen, err := g.compare(ctx)
 	switch {
@@ -49,7 +49,7 @@ func (g *Guard) judge(ctx context.Context, last *refusal) (observation, outcome,
 	case len(assessed.owners) == 0:
 		return g.adopt(ctx, noted, seen, "nothing in the host cluster belongs to a set")
 	case noted.Blank() && !slices.ContainsFunc(assessed.missing, dependents.Owner.HasMembers):
-		return g.adopt(ctx, noted, seen, "the host cluster has no note, and this store has every set that a member there belongs to")
+		return g.adopt(ctx, noted, seen, "the host cluster has no note, and this store has every set to which a member there belongs")
 	case noted.object == nil:
 		if err := g.anchors.createEmpty(ctx); err != nil {
 			return observation{}, 0, err
@@ -58,8 +58,8 @@ func (g *Guard) judge(ctx context.Context, last *refusal) (observation, outcome,
 	return observation{}, 0, assessed
 }
 
-// compare reads the record and the anchor as they were at one moment. Other
-// replicas may set marks meanwhile.
+// compare reads the record and the anchor as they were at one moment. Other replicas may set marks
+// meanwhile.
 func (g *Guard) compare(ctx context.Context) (anchor, observation, error) {
 	before, err := g.store.Read(ctx)
 	if err != nil {
@@ -81,17 +81,17 @@ func (g *Guard) compare(ctx context.Context) (anchor, observation, error) {
 	}
 }
 
-// adopt makes the store the one that the host cluster knows.
+// adopt records the store in the anchor, so that the host cluster knows it.
 func (g *Guard) adopt(ctx context.Context, noted anchor, seen observation, why string) (observation, outcome, error) {
 	if err := g.anchors.Write(ctx, noted, seen); err != nil {
 		return observation{}, 0, err
 	}
-	klog.FromContext(ctx).Info("The host cluster knows this store from now on", "store", seen.Store, "revision", seen.Marked,
+	klog.FromContext(ctx).Info("Recorded this store in the note of the host cluster", "store", seen.Store, "revision", seen.Marked,
 		"why", why, "before", noted.store, "beforeRevision", noted.Revision)
 	return seen, adopted, nil
 }
 
-// assess finds out what depends on the sets.
+// assess determines what depends on the sets.
 func (g *Guard) assess(ctx context.Context, noted anchor, seen observation) (*refusal, error) {
 	owners, err := dependents.FindOwners(ctx, g.host)
 	if err != nil {

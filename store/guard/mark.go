@@ -14,15 +14,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-var errExchanged = errors.New("the store is not the one any more that this server was started with")
+var errExchanged = errors.New("the store is no longer the one with which this server was started")
 
-// Covered returns when the anchor names a mark of the store that was set after the
-// resource version, which is one of a set. Many callers are served by one write.
-// An error means that this is not known, so the set may get lost unnoticed.
+// Covered returns when the anchor has a mark of the store that was set after a resource version of
+// a set. One write serves many callers. An error means that this is not known, so the set may be
+// lost unnoticed.
 func (g *Guard) Covered(ctx context.Context, resourceVersion string) error {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil {
-		return fmt.Errorf("resource version %q of a set is no number: %w", resourceVersion, err)
+		return fmt.Errorf("resource version %q of a set is not a number: %w", resourceVersion, err)
 	}
 	for {
 		round, done, err := g.isCovered(version)
@@ -31,7 +31,7 @@ func (g *Guard) Covered(ctx context.Context, resourceVersion string) error {
 		}
 		select {
 		case g.wake <- struct{}{}:
-		default: // it is awake
+		default: // a mark is requested already
 		}
 		select {
 		case <-round:
@@ -64,8 +64,8 @@ func (g *Guard) endRound(err error) {
 	g.round = make(chan struct{})
 }
 
-// advance makes the anchor name a mark that covers all that is in the store now,
-// after it has made sure that the store is still the right one.
+// advance makes the anchor name a mark that covers everything that is in the store now, after it
+// has verified that the store is still the right one.
 func (g *Guard) advance(ctx context.Context) error {
 	reached := g.hasReached()
 	noted, seen, err := g.compare(ctx)
@@ -76,8 +76,8 @@ func (g *Guard) advance(ctx context.Context) error {
 		return g.isExchanged()
 	}
 	if noted.Mark != seen.Mark {
-		// Here the anchor was deleted, or a mark was set and the writer of its anchor was
-		// interrupted.
+		// The anchor was deleted, or the server that set the mark was interrupted before it wrote
+		// the anchor.
 		return g.anchor(ctx, noted, seen)
 	}
 	g.rememberNoted(seen)
@@ -91,9 +91,9 @@ func (g *Guard) advance(ctx context.Context) error {
 	return g.anchor(ctx, noted, next)
 }
 
-// isIdle reports whether there is nothing to tell the host, and nothing to ask it: the
-// record is the noted one, nothing was written after it, and that the anchor is there
-// was seen a short while ago. Only the store is asked for that.
+// isIdle reports whether there is nothing to write to the host cluster, and nothing to read from
+// it: the record is the one in the anchor, nothing was written after it, and the anchor was
+// confirmed to exist a short while ago. Only the store is read to decide that.
 func (g *Guard) isIdle(ctx context.Context) bool {
 	seen, err := g.store.Read(ctx)
 	if err != nil {
@@ -105,8 +105,8 @@ func (g *Guard) isIdle(ctx context.Context) bool {
 		seen.revision == seen.Marked && seen.revision >= g.reached && time.Since(g.comparedAt) < g.recheckInterval
 }
 
-// isRight judges a store that was right before. A anchor that was deleted meanwhile
-// does not make it wrong.
+// isRight checks a store that was right before. The store stays right if the anchor was deleted
+// meanwhile.
 func (g *Guard) isRight(noted anchor, seen observation) bool {
 	if noted.Blank() {
 		g.mu.Lock()
@@ -116,8 +116,8 @@ func (g *Guard) isRight(noted anchor, seen observation) bool {
 	return noted.knows(seen)
 }
 
-// anchor writes the anchor. If another replica was faster, the next round goes on
-// from what that one wrote.
+// anchor writes the anchor. If another replica was faster, the next round continues from what that
+// replica wrote.
 func (g *Guard) anchor(ctx context.Context, noted anchor, seen observation) error {
 	err := g.anchors.Write(ctx, noted, seen)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
@@ -129,26 +129,24 @@ func (g *Guard) anchor(ctx context.Context, noted anchor, seen observation) erro
 	return err
 }
 
-// reaches makes sure that the store has come to a resource version. A client may have
-// it from the store that was there before: a watch from a version that is still to come
-// would be silent until the store gets there.
+// reaches verifies that the store has reached a resource version. A client may have the version
+// from an earlier store. A watch from a future version would be silent until the store reaches it.
 func (g *Guard) reaches(ctx context.Context, resourceVersion string) error {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil || version <= g.hasReached() {
-		return nil //nolint:nilerr // what is no number is refused by who reads it next
+		return nil //nolint:nilerr // the next reader refuses a version that is not a number
 	}
 	if err := g.confirm(ctx); err != nil {
 		return err
 	}
 	if reached := g.hasReached(); version > reached {
 		return apierrors.NewResourceExpired(
-			fmt.Sprintf("resource version %d is not one of this store, which has come to %d: list again", version, reached))
+			fmt.Sprintf("resource version %d is not from this store, which is at %d: list again", version, reached))
 	}
 	return nil
 }
 
-// isExchanged stops serving at once. What exactly has happened is found out after
-// that.
+// isExchanged stops serving immediately. What exactly has happened is determined afterwards.
 func (g *Guard) isExchanged() error {
 	g.refuse(errExchanged)
 	g.lose()
@@ -161,9 +159,9 @@ func (g *Guard) hasReached() int64 {
 	return g.reached
 }
 
-// rememberNoted remembers a record that the anchor names. What it covers counts only
-// when this process has set a mark itself: a copy of the store may hold a mark from
-// before the copy was made, and only a new one tells the two apart.
+// rememberNoted remembers a record that the anchor names. What it covers counts only after this
+// process has set a mark itself: a copy of the store may contain a mark from before it was copied,
+// and only a new mark distinguishes the two.
 func (g *Guard) rememberNoted(seen observation) {
 	g.mu.Lock()
 	own := strings.HasPrefix(seen.Mark, g.store.server+".")
@@ -183,7 +181,7 @@ func (g *Guard) isUnmarked() bool {
 	return g.unmarked
 }
 
-// follows reports whether a record is one of the store that had another one before.
+// follows reports whether a record is a later one of the store with a known record.
 func (s observation) follows(known observation) bool {
 	return s.Store == known.Store && s.holds(known.Mark, known.Note)
 }

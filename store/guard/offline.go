@@ -12,22 +12,22 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// Offline looks after a store that no server uses.
+// Offline is the guard of a store that no server uses.
 type Offline struct{ guard *Guard }
 
-// NewOffline takes the parts of a Config with these names.
+// NewOffline needs only these fields of a Config.
 func NewOffline(etcd *clientv3.Client, prefix string, anchors typedcorev1.ConfigMapInterface) Offline {
 	return Offline{New(Config{Etcd: etcd, Prefix: prefix, Anchors: anchors})}
 }
 
-// Known says which store it is, and whether it is the one that the host cluster knows.
+// Known returns the name of the store, and whether it is the one that the host cluster knows.
 func (o Offline) Known(ctx context.Context) (store string, known bool, err error) {
 	noted, seen, err := o.guard.compare(ctx)
 	return seen.Store, err == nil && noted.knows(seen), err
 }
 
-// Renew sets a new mark, so that a copy from before does not pass for this store. If adopt
-// is not empty, it says why the host cluster is to know this store from now on.
+// Renew sets a new mark, so that an earlier copy is not mistaken for this store. If adopt is not
+// empty, the store is recorded in the anchor, with adopt as the reason.
 func (o Offline) Renew(ctx context.Context, adopt string) error {
 	noted, seen, err := o.guard.compare(ctx)
 	if err != nil {
@@ -44,12 +44,12 @@ func (o Offline) Renew(ctx context.Context, adopt string) error {
 	return err
 }
 
-// Description is what a store says of itself.
+// Description is what a store records about itself.
 type Description struct {
-	// Store is its name, and Revision what it had come to.
+	// Store is its name, and Revision its revision.
 	Store    string
 	Revision int64
-	// Format is the one that a server must know to serve it.
+	// Format is the format that a server must support to serve it.
 	Format int
 }
 
@@ -61,13 +61,14 @@ func Describe(ctx context.Context, etcd *clientv3.Client, prefix string) (Descri
 	return Description{seen.Store, seen.revision, seen.NeededFormat()}, err
 }
 
-// CheckFormat says why this version cannot serve a store, nil if it can.
+// CheckFormat returns why this version cannot serve a store, nil if it can.
 func CheckFormat(ctx context.Context, etcd *clientv3.Client, prefix string) error {
 	_, err := newStore(etcd, prefix).Read(ctx)
 	return err
 }
 
-// Noted says whether the host cluster knows any store. Then an empty one is not the right one.
+// Noted reports whether the host cluster knows any store. If so, an empty store is not the right
+// one.
 func Noted(ctx context.Context, anchors typedcorev1.ConfigMapInterface) (bool, error) {
 	noted, err := newAnchors(anchors).Read(ctx)
 	return err == nil && !noted.Blank(), err

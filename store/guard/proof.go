@@ -13,32 +13,29 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A store may be exchanged while the server runs, and is not asked for its record
-// before everything that is read from it. So what was read is proven afterwards: one
-// transaction reads the record and, with it, the keys that the answer speaks of. If
-// the record is that of the right store, and the keys are there as they were read,
-// then the answer is true in the right store, wherever it was read from.
+// A store may be replaced while the server runs, and the server does not read the record before
+// everything else that it reads. So the data is proven afterwards: one transaction reads the record
+// together with the keys of the answer. If the record is that of the right store, and the keys are
+// as they were read, then the answer is true in the right store, wherever it was read from.
 //
-// Questions that come while one is being asked wait, and are asked together.
+// Questions that arrive while one is asked wait, and are then asked together.
 
-// errNotThere says that something was not read from the right store, or is so no
-// longer.
-var errNotThere = errors.New("what was read from the store is not there any more: try again")
+// errNotThere says that something was not read from the right store, or is no longer true.
+var errNotThere = errors.New("the data that was read is no longer in the store: try again")
 
 // question is what must be true in the right store.
 type question struct {
-	// reached is the revision that it must have come to.
+	// reached is the revision that the store must have reached.
 	reached int64
 	claims  []claim
 }
 
-// claim is what is said about one key of etcd.
+// claim is a statement about one key of etcd.
 type claim struct {
 	key string
-	// at is the revision at which the key is looked at, 0 for now.
+	// at is the revision at which the key is read, 0 for now.
 	at int64
-	// version is the revision at which it was last written, or deleted if absent is
-	// allowed.
+	// version is the revision at which the key was last written, or deleted if absent is true.
 	version int64
 	absent  bool
 }
@@ -54,8 +51,8 @@ func (c claim) read() clientv3.Op {
 	return clientv3.OpGet(c.key, clientv3.WithRev(c.at), clientv3.WithKeysOnly())
 }
 
-// mostClaims is how many claims are asked about at a time: etcd takes 128 operations
-// in a transaction, and one is for the record.
+// mostClaims is how many claims are checked at a time: etcd accepts 128 operations in a
+// transaction, and one is for the record.
 const mostClaims = 127
 
 // prover asks many questions at a time.
@@ -71,15 +68,15 @@ type prover struct {
 type asked struct {
 	question
 	answer error
-	// revision is what the right store had come to.
+	// revision is the revision of the right store.
 	revision int64
 	done     chan struct{}
 }
 
-// prove returns when an answer was read that was asked for after the call.
+// prove returns when an answer has arrived that was requested after the call.
 func (p *prover) prove(ctx context.Context, q question) (revision int64, err error) {
 	if len(q.claims) > mostClaims {
-		return 0, fmt.Errorf("asking about %d keys at a time: the limit is %d", len(q.claims), mostClaims)
+		return 0, fmt.Errorf("checking %d keys at a time: the limit is %d", len(q.claims), mostClaims)
 	}
 	mine := &asked{question: q, done: make(chan struct{})}
 	p.mu.Lock()
@@ -97,7 +94,7 @@ func (p *prover) prove(ctx context.Context, q question) (revision int64, err err
 	}
 }
 
-// work asks until nobody waits.
+// work asks until no question is waiting.
 func (p *prover) work(ctx context.Context) {
 	for batch := p.next(); len(batch) > 0; batch = p.next() {
 		bounded, cancel := context.WithTimeout(ctx, confirmTimeout)
@@ -112,7 +109,7 @@ func (p *prover) work(ctx context.Context) {
 	}
 }
 
-// next takes as many questions as go into one transaction.
+// next takes as many questions as fit into one transaction.
 func (p *prover) next() []*asked {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,11 +124,11 @@ func (p *prover) next() []*asked {
 	return batch
 }
 
-// confirm makes sure that what was just read came from the right store.
+// confirm verifies that the data that was just read came from the right store.
 func (g *Guard) confirm(ctx context.Context) error { return g.prove(ctx, question{}) }
 
-// prove makes sure that something is true in the right store. An error is errNotThere
-// if it is not, and otherwise says why that cannot be told.
+// prove verifies that something is true in the right store. The error is errNotThere if it is not
+// true, and otherwise says why that is not known.
 func (g *Guard) prove(ctx context.Context, q question) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -140,7 +137,7 @@ func (g *Guard) prove(ctx context.Context, q question) error {
 	return err
 }
 
-// revision is what the right store has come to.
+// revision is the current revision of the right store.
 func (g *Guard) revision(ctx context.Context) (int64, error) {
 	if err := g.Check(); err != nil {
 		return 0, err
@@ -148,8 +145,7 @@ func (g *Guard) revision(ctx context.Context) (int64, error) {
 	return g.prover.prove(ctx, question{})
 }
 
-// askAll answers questions that fit into one transaction. An error concerns all of
-// them.
+// askAll answers questions that fit into one transaction. An error concerns all of them.
 func (g *Guard) askAll(ctx context.Context, batch []*asked) error {
 	var reads []clientv3.Op
 	for _, q := range batch {
@@ -179,8 +175,8 @@ func (g *Guard) askAll(ctx context.Context, batch []*asked) error {
 	return nil
 }
 
-// askEach finds out which question is about a revision that etcd has not come to, or
-// does not keep any more.
+// askEach determines which question is about a revision that etcd has not reached, or no longer
+// has.
 func (g *Guard) askEach(ctx context.Context, batch []*asked) error {
 	if len(batch) > 1 {
 		for _, q := range batch {
@@ -205,9 +201,10 @@ func isElsewhere(err error) bool {
 	return errors.Is(err, rpctypes.ErrFutureRev) || errors.Is(err, rpctypes.ErrCompacted)
 }
 
-// readRight reads from the right store, or finds out that it is not there any more.
+// readRight reads from the right store, or detects that it was replaced.
 func (g *Guard) readRight(ctx context.Context, reads []clientv3.Op) (observation, []*clientv3.GetResponse, error) {
-	// Others may set marks between two looks, and not so fast that it takes many.
+	// Other replicas may set marks between two reads, but not so fast that many attempts are
+	// needed.
 	const looks = 5
 	for range looks {
 		known, reached, err := g.knows()
@@ -222,7 +219,8 @@ func (g *Guard) readRight(ctx context.Context, reads []clientv3.Op) (observation
 			g.remember(seen, 0)
 			return seen, found, nil
 		}
-		// If others have set marks since this server has looked, the anchor knows them.
+		// If other replicas have set marks since this server last read the record, the anchor knows
+		// them.
 		noted, seen, err := g.compare(ctx)
 		if err != nil {
 			return observation{}, nil, err
@@ -232,11 +230,11 @@ func (g *Guard) readRight(ctx context.Context, reads []clientv3.Op) (observation
 		}
 		g.remember(seen, 0)
 	}
-	return observation{}, nil, errors.New("the record of the store has changed at each of several looks: try again")
+	return observation{}, nil, errors.New("the record of the store has changed at each of several reads: try again")
 }
 
-// knows is what is known about the right store: its latest record, and the revision
-// that it has come to. The error is why it is not served.
+// knows returns what is known about the right store: its latest record, and the revision that it
+// has reached. The error is why it is not served.
 func (g *Guard) knows() (observation, int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

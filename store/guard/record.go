@@ -19,60 +19,60 @@ import (
 )
 
 const (
-	// recordName is the key, below the prefix of all our keys and beside those of
-	// the sets, that holds the record.
+	// recordName is the key of the record, below the prefix of all our keys and next to the keys of
+	// the sets.
 	recordName = "store"
 
-	// storeTimeout bounds a question to etcd.
+	// storeTimeout limits a request to etcd.
 	storeTimeout = 5 * time.Second
-	// confirmTimeout bounds a question that a request waits for. An overloaded server
-	// rather answers late than says that its store cannot be trusted.
+	// confirmTimeout limits a request to etcd for which a client's request waits. An overloaded
+	// server should answer late rather than say that its store cannot be trusted.
 	confirmTimeout = 20 * time.Second
 )
 
-// record is what a store says about itself. It is written over and over, each
-// time with another mark: a store that holds a mark also holds all that was
-// written before that mark.
+// record is what a store records about itself. It is written again and again, each time with
+// another mark: a store that contains a mark also contains everything that was written before that
+// mark.
 type record struct {
 	// Store is the name that the store got when it was first used.
 	Store string `json:"store"`
-	// Mark is a word that no other record has, and Before the one that it has replaced.
+	// Mark is a word that no other record has, and Before is the mark that it replaced.
 	Mark   string `json:"mark"`
 	Before string `json:"before,omitempty"`
-	// Format is what a server must know to read the store, 0 means 1.
+	// Format is the format that a server must support to read the store; 0 means 1.
 	Format int `json:"format,omitempty"`
-	// Note is the UID of the anchor in which the marks of the history were noted, and
-	// History the latest of each server that has set some (history.go).
+	// Note is the UID of the anchor in which the marks of the history were recorded, and History
+	// the latest mark of each server that has set some (history.go).
 	Note    types.UID `json:"note,omitempty"`
 	History history   `json:"history,omitempty"`
 }
 
-// observation is a record as it was found.
+// observation is a record as it was read.
 type observation struct {
 	record
-	// Marked is etcd's revision at which the record was written, and revision the
-	// one that etcd had come to when it was read.
+	// Marked is the revision of etcd at which the record was written, and revision the revision of
+	// etcd when it was read.
 	Marked, revision int64
 }
 
-// holds reports whether the store has come as far as a mark that was noted in the
-// anchor with this UID. Until a mark is noted in the host, the next one is not set, so
-// the one of the right store is one of the last two, unless the host was set back.
+// holds reports whether the store contains a mark that was recorded in the anchor with a UID. No
+// new mark is set before the last one is recorded in the cluster. So the anchor's mark is one of
+// the last two of the right store, unless the cluster was restored to an earlier state.
 func (r record) holds(mark string, note types.UID) bool {
 	return mark != "" && (mark == r.Mark || mark == r.Before || note == r.Note && r.History.has(mark))
 }
 
-// Name is how an operator calls this very store in this very state.
+// Name is the name by which an operator refers to exactly this store in exactly this state.
 func (s observation) Name() string { return fmt.Sprintf("%s@%d", s.Store, s.Marked) }
 
 // store reads and writes the record in etcd.
 type store struct {
 	Client *clientv3.Client
 	Key    string
-	// server names this process in the marks that it sets.
+	// server is the name of this process in the marks that it sets.
 	server string
-	// format is the latest that this server knows, or that the version knows which it emulates, nil
-	// if it emulates none.
+	// format is the latest format that this server supports, or that the emulated version supports.
+	// emulated is nil if the server emulates no other version.
 	format   int
 	emulated *version.Version
 }
@@ -83,19 +83,19 @@ func newStore(client *clientv3.Client, prefix string) *store {
 
 func (s *store) Close() error { return s.Client.Close() }
 
-// emulate makes it the store of a server of another version.
+// emulate makes it the store of a server that emulates another version.
 func (s *store) emulate(other *version.Version) {
 	s.format, s.emulated = formatOfVersion(other), other
 }
 
-// Read reads the record. A store that has none gets one. The error is a formatError
-// if this server does not know enough to read more.
+// Read reads the record. A store without a record gets one. The error is a formatError if this
+// server cannot read the store.
 func (s *store) Read(ctx context.Context) (observation, error) {
 	seen, _, err := s.readWith(ctx, storeTimeout, nil)
 	return seen, err
 }
 
-// readWith also reads something else, at the same moment.
+// readWith also reads other keys, at the same moment.
 func (s *store) readWith(ctx context.Context, within time.Duration, reads []clientv3.Op) (observation, []*clientv3.GetResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -115,7 +115,7 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 	seen := observation{Marked: answer.Kvs[0].ModRevision, revision: answer.Header.Revision}
 	if err := json.Unmarshal(answer.Kvs[0].Value, &seen.record); err != nil || seen.Store == "" || seen.Mark == "" {
 		return observation{}, nil,
-			fmt.Errorf("the record of the store, etcd's key %q, is damaged: it holds %q; restore etcd from a backup", s.Key, answer.Kvs[0].Value)
+			fmt.Errorf("the record of the store, etcd's key %q, is damaged: it contains %q; restore etcd from a backup", s.Key, answer.Kvs[0].Value)
 	}
 	if seen.NeededFormat() > s.format {
 		return observation{}, nil, formatError{store: seen.Store, needed: seen.NeededFormat(), known: s.format, emulated: s.emulated}
@@ -125,7 +125,7 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 
 func (s *store) fetch(ctx context.Context, reads []clientv3.Op) (*clientv3.GetResponse, []*clientv3.GetResponse, error) {
 	all := append([]clientv3.Op{clientv3.OpGet(s.Key)}, reads...)
-	// Each time, the client asks the next member.
+	// The client sends each attempt to the next member.
 	answer, err := soonest(ctx, len(s.Client.Endpoints()), anotherAfter, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return s.Client.Txn(ctx).Then(all...).Commit()
 	})
@@ -155,13 +155,13 @@ func (s *store) begin(ctx context.Context) error {
 	return nil
 }
 
-// Mark writes the record again, with another mark, which is to be noted in the anchor
-// with this UID. It reports false if somebody else did so meanwhile.
+// Mark writes the record again, with another mark, which is to be recorded in the anchor with a
+// UID. It reports false if another process did so meanwhile.
 func (s *store) Mark(ctx context.Context, seen observation, note types.UID) (observation, bool, error) {
 	return s.MarkAs(ctx, seen, note, seen.NeededFormat())
 }
 
-// MarkAs also says which format is needed from now on.
+// MarkAs also sets the format that is needed from now on.
 func (s *store) MarkAs(ctx context.Context, seen observation, note types.UID, format int) (observation, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

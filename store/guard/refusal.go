@@ -12,14 +12,14 @@ import (
 	"statefulset.dev/store/dependents"
 )
 
-// refusal is why nothing is served from a store, in one paragraph that says what
-// was found and what can be done. It names no object of the cluster, because
-// users read it who may not know of them; examples does.
+// refusal is why nothing is served from a store, in one paragraph that says what was found and what
+// can be done. It names no object of the cluster, because users read it who may not be allowed to
+// see them; examples names some.
 type refusal struct {
 	noted anchor
 	seen  observation
-	// owners are all sets that anything in the host belongs to, and missing those
-	// of them that are not in the store, which has as many sets as stored says.
+	// owners are all sets to which an object in the cluster belongs, and missing those that are not
+	// in the store. stored is the number of sets in the store.
 	owners  map[dependents.SetID]dependents.Owner
 	missing []dependents.Owner
 	stored  int
@@ -27,7 +27,7 @@ type refusal struct {
 	at      time.Time
 }
 
-// Advice is what the commands in a refusal are made of.
+// Advice has the parameters of the commands in a refusal.
 type Advice struct {
 	Namespace  string // of the anchor
 	Kubeconfig string // empty in a pod
@@ -37,37 +37,37 @@ type Advice struct {
 
 func (r *refusal) Error() string {
 	return strings.Join([]string{
-		"The store of this server is not the one that the cluster knows, so nothing of group apps.statefulset.dev is served.",
+		"The store of this server is not the one that the cluster knows, so the API group apps.statefulset.dev is not served.",
 		r.found(), r.atStake(),
-		"As long as every request is answered with 503 nothing is deleted; pods keep running, and nobody controls them. An operator has to choose one of three.",
+		"While all requests get 503, nothing is deleted: pods keep running, but no controller manages them. An operator must choose one of three options.",
 		r.restore(), r.rebuild(), r.accept(),
 	}, " ")
 }
 
-// found says what is wrong with the store.
+// found describes what is wrong with the store.
 func (r *refusal) found() string {
-	here := fmt.Sprintf("store %s, marked last at revision %d, with %s", r.seen.Store, r.seen.Marked, count(r.stored, "set"))
+	here := fmt.Sprintf("store %s, last marked at revision %d, with %s", r.seen.Store, r.seen.Marked, count(r.stored, "set"))
 	switch {
 	case r.noted.Blank():
 		return fmt.Sprintf(
-			"Found: %s; the cluster has no note of any store. If there never was a set here, somebody has made objects that look like members; the log names some.", here)
+			"Found: %s; the cluster has no note about a store. If there never was a set here, a user has created objects that look like members; the log names some of their sets.", here)
 	case r.noted.store != r.seen.Store:
-		return fmt.Sprintf("Found: %s; the cluster knows store %s, which had come to revision %d.", here, r.noted.store, r.noted.Revision)
+		return fmt.Sprintf("Found: %s; the cluster knows store %s, last marked at revision %d.", here, r.noted.store, r.noted.Revision)
 	case r.seen.Marked < r.noted.Revision:
-		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows that it had come to revision %d.", here,
+		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows a later mark, at revision %d.", here,
 			r.noted.Revision)
 	}
 	return fmt.Sprintf(
-		"Found: another copy of the right store, or one restored from a backup: %s; it does not hold the mark that the cluster noted at revision %d. "+
-			"It may also be the right store, if the cluster was restored to an earlier state or its note was edited: then accept it.", here,
+		"Found: another copy of the right store, or one restored from a backup: %s; it does not contain the mark that the cluster recorded at revision %d. "+
+			"It may also be the right store, if the cluster was restored to an earlier state or its note was edited; then accept it.", here,
 		r.noted.Revision)
 }
 
-// atStake says what would be deleted.
+// atStake describes what would be deleted.
 func (r *refusal) atStake() string {
 	all := fmt.Sprintf("The cluster has %s.", objectsOf(ownersOf(r.owners)))
 	if len(r.missing) == 0 {
-		return all + " This store has all of these sets, but maybe in an earlier state, and going back to that may remove members and claims."
+		return all + " This store has all of these sets, but maybe in an earlier state, and a return to that state may remove members and claims."
 	}
 	return fmt.Sprintf("%s %s of them %s not in this store: if it were served, the cluster's garbage collector would delete their %s.",
 		all, count(len(r.missing), "set"), isOrAre(len(r.missing)), objectsBelonging(r.missing))
@@ -76,30 +76,30 @@ func (r *refusal) atStake() string {
 func (r *refusal) restore() string {
 	if r.advice.DataDir == "" {
 		return fmt.Sprintf(
-			"(1) Put the right store back: let --etcd-servers (now %s) lead to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
+			"(1) Use the right store again: point --etcd-servers (now %s) to it, or restore it from a backup made with `etcdctl snapshot save`; then restart this server.",
 			strings.Join(r.advice.Etcd, ","))
 	}
 	return fmt.Sprintf(
-		"(1) Put the right store back: stop this server, and start it with the --data-dir that it had before (now %s), or with one made from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
+		"(1) Use the right store again: stop this server, and start it with its earlier --data-dir (now %s), or with one restored from a backup by `statefulset-apiserver store restore --from=BACKUP --data-dir=NEW_DIRECTORY`.",
 		r.advice.DataDir)
 }
 
 func (r *refusal) rebuild() string {
 	return fmt.Sprintf(
-		"(2) Make the missing sets again from what the cluster still has: stop this server, look at what `statefulset-apiserver store rebuild %s --dry-run` prints, and run it without --dry-run.", r.advice.flags())
+		"(2) Rebuild the missing sets from what the cluster still has: stop this server, check what `statefulset-apiserver store rebuild %s --dry-run` prints, and run it without --dry-run.", r.advice.flags())
 }
 
 func (r *refusal) accept() string {
-	cost := "going back to an earlier state of the sets"
+	cost := "the return to an earlier state of the sets"
 	if len(r.missing) > 0 {
 		cost = "the deletion of the " + objectsBelonging(r.missing)
 	}
 	return fmt.Sprintf(
-		"(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then goes on by itself.",
+		"(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then continues by itself.",
 		cost, r.advice.Namespace, AnchorName, acceptAnnotation, r.seen.Name())
 }
 
-// flags are those of the server that lead to its store and its host.
+// flags are the server's flags for its store and its host cluster.
 func (a Advice) flags() string {
 	var flags []string
 	if a.Kubeconfig != "" {
@@ -111,7 +111,7 @@ func (a Advice) flags() string {
 	return strings.Join(append(flags, "--etcd-servers="+strings.Join(a.Etcd, ",")), " ")
 }
 
-// examples are names of sets that are not in the store, for the log.
+// examples are the names of some sets that are not in the store, for the log.
 func (r *refusal) examples() []string {
 	const some = 5
 	if r == nil {
@@ -125,7 +125,7 @@ func (r *refusal) examples() []string {
 	return names[:min(len(names), some)]
 }
 
-// stillHolds reports whether a refusal needs no second look.
+// stillHolds reports whether a refusal need not be checked again.
 func (r *refusal) stillHolds(noted anchor, seen observation) bool {
 	return r != nil && time.Since(r.at) < assessInterval && r.seen.record == seen.record &&
 		r.noted.store == noted.store && r.noted.Mark == noted.Mark && r.noted.Accepted == noted.Accepted

@@ -11,11 +11,10 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 )
 
-// Start judges the store from now on. The func that it returns ends that, and sets the last
-// mark; it is called when nothing is written any more.
+// Start checks the store from now on. The returned function ends that, and sets the last mark. It
+// is called after the last write.
 func (g *Guard) Start(ctx context.Context) func() {
-	// It must outlive ctx: while the server shuts down, its controller still waits
-	// for marks.
+	// This must outlive ctx: while the server shuts down, its controller still waits for marks.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -34,13 +33,13 @@ func (g *Guard) Proven(getter generic.RESTOptionsGetter, cached bool) generic.RE
 	return provenOptions{getter, g, cached}
 }
 
-// Filter lets nothing below /apis be answered from a store that is not right.
+// Filter ensures that no request below /apis is answered from a store that is not right.
 func (g *Guard) Filter(serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return gate{g, serializer, next}
 }
 
-// WhileRight runs the controller as long as the store is right. It returns no
-// error for a store that is not: that is no fault of the controller.
+// WhileRight runs the controller while the store is right. It returns no error if the store is not
+// right, because that is not the controller's fault.
 func (g *Guard) WhileRight(ctx context.Context, run func(context.Context) error) error {
 	select {
 	case <-g.right:

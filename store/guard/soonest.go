@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// anotherAfter is how long a member of etcd may take to answer before the next one is asked, too. A member that does not reach its
-// leader says so after seven seconds only, and all requests wait for the same answer.
+// anotherAfter is how long a member of etcd may take to answer before the next one is asked, too. A
+// member that does not reach its leader reports that only after seven seconds, and all requests
+// wait for the same answer.
 const anotherAfter = 500 * time.Millisecond
 
-// soonest asks up to so many times, each time a while after the time before, and returns the answer that comes first. Each time may
-// ask somebody else; what is asked must do no harm when it is asked twice.
+// soonest calls ask up to a number of times, with a delay between the calls, and returns the first
+// answer. Each call may go to another server, so a repeated request must do no harm.
 func soonest[T any](ctx context.Context, most int, after time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	type answered struct {
 		answer T

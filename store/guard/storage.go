@@ -27,17 +27,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// provenOptions put the guard between etcd and the watch cache. So whatever is
-// answered from the cache, sent to a watch, or seen by an informer, that of the
-// controller included, was proven before it got there, once for all of them.
+// provenOptions put the guard between etcd and the watch cache. So everything that is answered from
+// the cache, sent to a watch, or seen by an informer, including the controller's, was proven
+// before, once for all of them.
 type provenOptions struct {
 	generic.RESTOptionsGetter
 	guard *Guard
-	// cached says whether there is a watch cache.
+	// cached is true if there is a watch cache.
 	cached bool
 }
 
-// GetRESTOptions are those that it is based on, with another storage.
+// GetRESTOptions returns the underlying options with another storage.
 func (p provenOptions) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := p.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p provenOptions) open(config *storagebackend.ConfigForResource, resourcePr
 	})
 	if err != nil {
 		destroy()
-		return nil, nil, fmt.Errorf("making the watch cache: %w", err)
+		return nil, nil, fmt.Errorf("creating the watch cache: %w", err)
 	}
 	proven.cache.Store(cached)
 	delegator := cacher.NewCacheDelegator(cached, proven)
@@ -77,23 +77,22 @@ func (p provenOptions) open(config *storagebackend.ConfigForResource, resourcePr
 	}, nil
 }
 
-// provenStorage is etcd, behind a guard that lets nothing pass that was not read from
-// the right store.
+// provenStorage is etcd behind a guard that passes on only what was read from the right store.
 type provenStorage struct {
 	storage.Interface
 	guard   *Guard
 	keyFunc func(runtime.Object) (string, error)
 	prefix  string // of keys in etcd
-	// cache is what is in front of this storage; it is set when that has been made.
+	// cache is the watch cache in front of this storage; it is set after it was created.
 	cache atomic.Pointer[cacher.Cacher]
 }
 
 // mostReads is how often something is read again that changes while it is read.
 const mostReads = 5
 
-// Get says that an object is there, or is not, as it was when the store was proven to
-// be the right one. What the watch cache has is tried first: if the proof says that
-// it is what etcd has now, nothing else need be read.
+// Get answers that an object exists, or does not, as it was when the store was proven to be the
+// right one. It tries the object in the watch cache first: if the proof says that etcd has the same
+// object now, nothing else must be read.
 func (s *provenStorage) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
 	if set, ok := out.(*v1.StatefulSet); ok && opts.ResourceVersion == "" {
 		if known := s.lastSeen(ctx, key); known != nil && s.proveGet(ctx, key, known, nil) == nil {
@@ -117,7 +116,7 @@ func (s *provenStorage) Get(ctx context.Context, key string, opts storage.GetOpt
 	return unproven(errNotThere)
 }
 
-// lastSeen is what the watch cache has, nil if it has nothing.
+// lastSeen is the object in the watch cache, nil if there is none.
 func (s *provenStorage) lastSeen(ctx context.Context, key string) *v1.StatefulSet {
 	cached := s.cache.Load()
 	if cached == nil || !cached.Ready() {
@@ -130,7 +129,7 @@ func (s *provenStorage) lastSeen(ctx context.Context, key string) *v1.StatefulSe
 	return set
 }
 
-// proveGet makes sure that an object is what the right store has now.
+// proveGet verifies that an object is what the right store has now.
 func (s *provenStorage) proveGet(ctx context.Context, key string, found runtime.Object, notFound error) error {
 	version, err := s.version(found)
 	if err != nil {
@@ -140,8 +139,7 @@ func (s *provenStorage) proveGet(ctx context.Context, key string, found runtime.
 	return s.guard.prove(ctx, question{reached: version, claims: []claim{{key: s.etcdKey(key), version: version, absent: absent}}})
 }
 
-// GetList also proves a list at an older version: the revision must be one of the
-// right store.
+// GetList also proves a list at an older version: the revision must be one of the right store.
 func (s *provenStorage) GetList(ctx context.Context, key string, opts storage.ListOptions, list runtime.Object) error {
 	if err := s.Interface.GetList(ctx, key, opts, list); err != nil {
 		return err
@@ -161,8 +159,8 @@ func (s *provenStorage) proveList(ctx context.Context, list runtime.Object) erro
 	return unproven(s.guard.prove(ctx, question{reached: version}))
 }
 
-// GetCurrentResourceVersion is that of the right store. A consistent list, and the
-// initial events of a watch, wait until the watch cache has come to it.
+// GetCurrentResourceVersion is the version of the right store. A consistent list, and the initial
+// events of a watch, wait until the watch cache has reached it.
 func (s *provenStorage) GetCurrentResourceVersion(ctx context.Context) (uint64, error) {
 	revision, err := s.guard.revision(ctx)
 	return uint64(revision), unproven(err) //nolint:gosec // etcd's revisions are positive
@@ -179,9 +177,9 @@ func (s *provenStorage) Create(ctx context.Context, key string, obj, out runtime
 	return s.proveWrite(ctx, key, out, false)
 }
 
-// GuaranteedUpdate is not acknowledged unless the object is in the right store. It
-// also looks before it writes: a server that has just become too old for the store
-// must not write over what it does not know.
+// GuaranteedUpdate is not acknowledged unless the object is in the right store. It also confirms
+// the store before it writes: a server that has just become too old for the store must not
+// overwrite data that it does not know.
 func (s *provenStorage) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, cached runtime.Object) error {
 	update := func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
@@ -200,7 +198,7 @@ func (s *provenStorage) GuaranteedUpdate(ctx context.Context, key string, destin
 	return s.proveWrite(ctx, key, destination, false)
 }
 
-// Delete is not acknowledged unless the object is gone from the right store.
+// Delete is not acknowledged unless the object was deleted from the right store.
 func (s *provenStorage) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
 	validate storage.ValidateObjectFunc, cached runtime.Object, opts storage.DeleteOptions) error {
 	if err := s.Interface.Delete(ctx, key, out, preconditions, validate, cached, opts); err != nil {
@@ -220,8 +218,8 @@ func (s *provenStorage) proveWrite(ctx context.Context, key string, written runt
 	}))
 }
 
-// Watch sends only what was proven. One that is opened before the store was found to
-// be the right one begins when it is.
+// Watch sends only events that were proven. If it is opened before the store was confirmed to be
+// the right one, it begins after that.
 func (s *provenStorage) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
 	ctx, stop := context.WithCancel(ctx)
 	w := &provenWatch{storage: s, ctx: ctx, stop: stop, result: make(chan watch.Event, watchBuffer), initial: s.sendsInitially(opts)}
@@ -239,7 +237,7 @@ func (s *provenStorage) Watch(ctx context.Context, key string, opts storage.List
 	return w, nil
 }
 
-// sendsInitially reports whether a watch begins with what is there.
+// sendsInitially reports whether a watch begins with the existing objects.
 func (s *provenStorage) sendsInitially(opts storage.ListOptions) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents || opts.ResourceVersion == "" || opts.ResourceVersion == "0"
 }
@@ -260,8 +258,8 @@ func (s *provenStorage) etcdKey(key string) string {
 	return path.Join("/", s.prefix, strings.TrimPrefix(key, "/"))
 }
 
-// unproven is an error that makes a client try again, and nobody believe that
-// something is gone. What is invalid stays so.
+// unproven turns an error into one that makes a client retry, so that no client believes that
+// something was deleted. An invalid object stays invalid.
 func unproven(err error) error {
 	if err == nil || apierrors.IsServiceUnavailable(err) || apierrors.IsInvalid(err) {
 		return err

@@ -15,27 +15,27 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// watchBuffer is how many proven events may wait to be taken.
+// watchBuffer is how many proven events may wait for the receiver.
 const watchBuffer = 100
 
-// provenWatch passes events on after they were proven. When one cannot be, it ends
-// without it, and who watches has to begin anew.
+// provenWatch passes on events after they were proven. If an event cannot be proven, the watch ends
+// without it, and the client must start another watch.
 type provenWatch struct {
 	storage *provenStorage
 	ctx     context.Context //nolint:containedctx // a watch lasts as long as its context
 	stop    context.CancelFunc
 	result  chan watch.Event
-	// initial is true as long as what comes may be there since long.
+	// initial is true while events may be about objects that have existed for long.
 	initial bool
 }
 
 // Stop ends the watch.
 func (w *provenWatch) Stop() { w.stop() }
 
-// ResultChan has what was proven.
+// ResultChan receives the proven events.
 func (w *provenWatch) ResultChan() <-chan watch.Event { return w.result }
 
-// runWhenRight waits as long as there is nothing to be watched.
+// runWhenRight waits until there is a store to watch.
 func (w *provenWatch) runWhenRight(open func() (watch.Interface, error)) {
 	select {
 	case <-w.storage.guard.right:
@@ -73,7 +73,7 @@ func (w *provenWatch) run(inner watch.Interface) {
 	}
 }
 
-// take waits for an event, and takes those with it that have come, too.
+// take waits for an event, and also takes the events that have already arrived after it.
 func (w *provenWatch) take(from <-chan watch.Event) (batch []watch.Event, open bool) {
 	select {
 	case event, open := <-from:
@@ -136,7 +136,7 @@ func (w *provenWatch) question(batch []watch.Event) (question, error) {
 			w.initial = w.initial && !ended
 			continue
 		}
-		// What is there since long may be older than what etcd keeps of its history.
+		// An object that has existed for long may be older than the history that etcd keeps.
 		if w.initial && event.Type == watch.Added {
 			continue
 		}
@@ -150,7 +150,7 @@ func (w *provenWatch) question(batch []watch.Event) (question, error) {
 	return asked, nil
 }
 
-// unwrapped is the object of an event that also carries the time of its arrival.
+// unwrapped is the object of an event that may also carry the time of its arrival.
 func unwrapped(obj runtime.Object) runtime.Object {
 	if timed, ok := obj.(storage.WatchEventWithRecordTime); ok {
 		return timed.Unwrap()
@@ -158,8 +158,8 @@ func unwrapped(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// fail ends the watch in a way that makes its owner list again, if it must not go on
-// from where it was. When the store is lost, it only ends.
+// fail ends the watch in a way that makes the client list again, if it must not continue from its
+// last version. If the store is lost, the watch just ends.
 func (w *provenWatch) fail(err error) {
 	if w.ctx.Err() != nil || w.storage.guard.isLost() {
 		return

@@ -20,17 +20,18 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// backdate is how far clocks may be apart: by it a certificate is valid before it is made.
+// backdate is how far clocks may differ: a certificate is valid for this time before it is issued.
 const backdate = 5 * time.Minute
 
-// Authority signs certificates. One without a key is only trusted.
+// Authority is a certificate authority (CA), which signs certificates. A CA without a key is only
+// trusted.
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
 }
 
-// New makes one that is valid from now on. Its name tells what it is for and when it was made,
-// and tells it from another one of the same second: clients look for authorities by name.
+// New creates a CA that is valid from now on. Its name contains its purpose and its time, and a
+// part that distinguishes it from another one of the same second: clients find CAs by name.
 func New(purpose string, now time.Time, lifetime time.Duration) (Authority, error) {
 	template, err := newTemplate("", now, now.Add(lifetime))
 	if err != nil {
@@ -48,7 +49,7 @@ func New(purpose string, now time.Time, lifetime time.Duration) (Authority, erro
 	return Authority{Certificate: certificate, Key: key}, err
 }
 
-// Made is when the authority was made.
+// Made is when the CA was created.
 func (a Authority) Made() time.Time { return a.Certificate.NotBefore.Add(backdate) }
 
 // Renewal is when a successor is due.
@@ -57,17 +58,17 @@ func (a Authority) Renewal() time.Time { return renewal(a.Made(), a.Certificate.
 // renewal is when two thirds of a lifetime have passed.
 func renewal(from, until time.Time) time.Time { return from.Add(until.Sub(from) / 3 * 2) }
 
-// Valid says whether the authority has not expired.
+// Valid reports whether the CA has not expired.
 func (a Authority) Valid(now time.Time) bool { return a.Certificate.NotAfter.After(now) }
 
-// Signs says whether its key is known.
+// Signs reports whether the CA has its key.
 func (a Authority) Signs() bool { return a.Key != nil }
 
-// Is says whether two are the same.
+// Is reports whether both are the same.
 func (a Authority) Is(other Authority) bool { return a.Certificate.Equal(other.Certificate) }
 
-// Vouch signs the certificate of another authority. Who trusts this one, and is shown that, trusts
-// what the other one has signed.
+// Vouch signs the certificate of another CA. A client that trusts this CA, and receives that
+// certificate, also trusts certificates of the other CA.
 func (a Authority) Vouch(other Authority) (*x509.Certificate, error) {
 	until := other.Certificate.NotAfter
 	if a.Certificate.NotAfter.Before(until) {
@@ -82,17 +83,17 @@ func (a Authority) Vouch(other Authority) (*x509.Certificate, error) {
 	return sign(template, a.Certificate, other.Certificate.PublicKey, a.Key)
 }
 
-// Request says for whom a certificate is.
+// Request describes the holder of a certificate.
 type Request struct {
-	// Name is what the holder is called.
+	// Name is the name of the holder.
 	Name string
 	// Hosts are the DNS names under which it serves, IPs its addresses. Without any, the
-	// certificate is a client's alone.
+	// certificate is only for a client.
 	Hosts []string
 	IPs   []net.IP
-	// Client lets it be shown to servers.
+	// Client allows it to be used as a client certificate.
 	Client bool
-	// Lifetime is how long the certificate is valid, at most as long as the authority.
+	// Lifetime is how long the certificate is valid, at most as long as the CA.
 	Lifetime time.Duration
 }
 
@@ -103,7 +104,7 @@ type Leaf struct {
 	Until, Renewal   time.Time
 }
 
-// Issue makes a certificate that is valid from now on.
+// Issue issues a certificate that is valid from now on.
 func (a Authority) Issue(r Request, now time.Time) (Leaf, error) {
 	until := now.Add(r.Lifetime)
 	if a.Certificate.NotAfter.Before(until) {
@@ -159,7 +160,7 @@ func newTemplate(name string, now, until time.Time) (*x509.Certificate, error) {
 func newKey() (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("generating a key: %w", err)
 	}
 	return key, nil
 }

@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// What a Secret of authorities holds.
+// These are the keys of a Secret with CAs.
 const (
 	CertificatesKey = "ca.crt"
 	keysKey         = "ca.key"
 )
 
-// FromSecret reads authorities. Keys are in any order; each belongs to the certificate of its
-// public key.
+// FromSecret reads CAs. The keys are in any order; each belongs to the certificate with its public
+// key.
 func FromSecret(data map[string][]byte) ([]Authority, error) {
 	parsed, err := cert.ParseCertsPEM(data[CertificatesKey])
 	if err != nil {
@@ -73,7 +73,7 @@ func ToSecret(all []Authority) (map[string][]byte, error) {
 	return map[string][]byte{CertificatesKey: certificates, keysKey: keys}, nil
 }
 
-// EncodeCertificates writes the certificates of authorities as PEM.
+// EncodeCertificates encodes the certificates of CAs as PEM.
 func EncodeCertificates(all []Authority) ([]byte, error) {
 	var list []*x509.Certificate
 	for _, a := range all {
@@ -81,12 +81,12 @@ func EncodeCertificates(all []Authority) ([]byte, error) {
 	}
 	text, err := cert.EncodeCertificates(list...)
 	if err != nil {
-		return nil, fmt.Errorf("encoding authorities: %w", err)
+		return nil, fmt.Errorf("encoding the certificates of CAs: %w", err)
 	}
 	return text, nil
 }
 
-// encodeKeys writes the keys that authorities have as PEM.
+// encodeKeys encodes the keys that CAs have as PEM.
 func encodeKeys(all []Authority) ([]byte, error) {
 	var text bytes.Buffer
 	for _, a := range all {

@@ -1,8 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package issuer makes certificates, and authorities that sign them. It keeps nothing.
+// Package issuer issues certificates, and creates the certificate authorities (CAs) that sign them.
+// It stores nothing.
 //
-//	authority.go  an authority, and what it signs
-//	bundle.go     authorities as they are stored
+//	authority.go  a CA, and what it signs
+//	bundle.go     CAs as they are stored
 package issuer

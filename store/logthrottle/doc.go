@@ -1,5 +1,5 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logthrottle logs a reason that stays the same ever more rarely.
+// Package logthrottle logs a lasting failure less and less often.
 package logthrottle

@@ -5,15 +5,15 @@ package logthrottle
 
 import "time"
 
-// Throttle is when a reason was last logged. The same one is logged ever more
-// rarely. The zero value has logged nothing.
+// Throttle records when a failure was last logged. The same failure is logged less and less often.
+// The zero value has logged nothing.
 type Throttle struct {
 	text  string
 	next  time.Time
 	pause time.Duration
 }
 
-// IsDue reports whether a reason is to be logged now.
+// IsDue reports whether to log a failure now.
 func (t *Throttle) IsDue(err error, now time.Time) bool {
 	const first, longest = time.Minute, time.Hour
 	if text := err.Error(); text != t.text {

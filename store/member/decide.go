@@ -5,15 +5,15 @@ package member
 
 import "fmt"
 
-// situation is everything that a member decides by.
+// situation is everything on which a member bases its decision.
 type situation struct {
 	name    string
 	ordinal int
 	peerURL string
 	advice  advice
 	disk    disk
-	// cluster is the store that the host knows to have been begun, and noted whether
-	// servers have used one.
+	// cluster is the store that the host cluster has recorded as created, and noted is true if
+	// servers have used a store.
 	cluster string
 	noted   bool
 	peers   census
@@ -23,33 +23,34 @@ type situation struct {
 type step int
 
 const (
-	wait    step = iota // and look again
-	start               // with what is on the disk
-	adopt               // what was restored: it is the store from now on
+	wait    step = iota // and decide again
+	start               // with the data on the disk
+	adopt               // the restored data as the store from now on
 	begin               // the store, as its only member
-	add                 // us to the members, without a vote
-	join                // them: the others know us
-	replace             // take the member whose disk was lost off the list
+	add                 // this member to the members, without a vote
+	join                // the members, which have added this member
+	replace             // remove the member whose disk was lost from the list
 )
 
-// decision is a step, why it is waited, and whose place is taken.
+// decision is a step, the reason to wait, and the member to replace.
 type decision struct {
 	step   step
 	why    string
 	member uint64
 }
 
-// decide looks at a disk. What was acknowledged is on the disks of a majority, so nothing is
-// lost as long as a majority keeps its disks, none of them is changed, and an empty disk never
-// passes for one that has something:
+// decide decides what to do with a disk. Data that was acknowledged is on the disks of a majority.
+// So nothing is lost while a majority keeps its disks unchanged, and an empty disk is never taken
+// for one with data:
 //
-//   - A disk is used by the member whose name is on it, and by no other.
-//   - An empty disk joins as a new member, with a new identity and without a vote, and votes
-//     when it has everything. What its predecessor promised, it does not know of.
-//   - The predecessor is removed first, by a majority. Etcd refuses that when the rest would be
-//     no majority.
-//   - A store begins once: on an empty disk of member 0, if nobody answers and the host
-//     knows of none. The host is told before, and keeps the first that it is told of.
+//   - A disk is used only by the member whose name is on it.
+//   - An empty disk joins as a new member, with a new identity and without a vote, and votes when
+//     it has all data. It does not know what its predecessor promised.
+//   - The predecessor is removed first, by a majority. Etcd refuses that if the remaining members
+//     would be no majority.
+//   - A store is created once: on an empty disk of member 0, if no other member answers and the
+//     host cluster knows of no store. The store is recorded in the cluster before, and the cluster
+//     keeps the first record.
 func decide(s situation) decision {
 	for _, rule := range rules() {
 		if d, applies := rule(s); applies {
@@ -71,14 +72,14 @@ func busyDisk(s situation) (decision, bool) {
 }
 
 func diskOfAnother(s situation) (decision, bool) {
-	return decision{step: wait, why: fmt.Sprintf("the disk is that of %s, and this is %s: give each its own disk back", s.disk.Name, s.name)},
+	return decision{step: wait, why: fmt.Sprintf("the disk belongs to %s, but this member is %s: give each member its own disk back", s.disk.Name, s.name)},
 		s.disk.Name != "" && s.disk.Name != s.name
 }
 
 func diskOfAnotherStore(s situation) (decision, bool) {
 	return decision{step: wait,
 			why: fmt.Sprintf(
-				"the disk is one of store %s, and the cluster knows store %s. If that was restored, this disk is of no use any more: %s",
+				"the disk belongs to store %s, but the cluster knows store %s. If that was restored, this disk is not needed any more: %s",
 				s.disk.Cluster, s.cluster, s.advice.empty(s.name))},
 		s.disk.used && s.disk.Cluster != "" && s.cluster != "" && s.disk.Cluster != s.cluster
 }
@@ -93,11 +94,11 @@ func restoredDisk(s situation) (decision, bool) {
 		return decision{}, false
 	case s.ordinal != 0:
 		return decision{
-			step: wait, why: "a backup was restored here; it belongs on the disk of the member with ordinal 0, the others begin empty: " +
+			step: wait, why: "a backup was restored here, but it belongs on the disk of the member with ordinal 0, and the others begin empty: " +
 				s.advice.empty(s.name)}, true
 	case len(s.peers.listed) > 0:
 		return decision{step: wait,
-			why: "a backup was restored here, and the other members have a store that works. To join them: " + s.advice.empty(s.name)}, true
+			why: "a backup was restored here, but the other members have a working store. To join them: " + s.advice.empty(s.name)}, true
 	}
 	return decision{step: adopt}, true
 }
@@ -127,29 +128,29 @@ func notBegun(s situation) (decision, bool) {
 	case s.ordinal == 0:
 		return decision{step: begin}, true
 	}
-	return decision{step: wait, why: "the member with ordinal 0 has not begun the store yet"}, true
+	return decision{step: wait, why: "the member with ordinal 0 has not created the store yet"}, true
 }
 
 func neverBegun(s situation) (decision, bool) {
 	return decision{
-			step: wait, why: "the disk is empty, the cluster knows a store that these members have not begun, and its sets would be missing here. " +
+			step: wait, why: "the disk is empty, and the cluster knows a store that these members have not created, whose sets would be missing here. " +
 				s.advice.lost(s.name)},
 		s.cluster == "" && s.noted
 }
 
-// advice is what the commands in a decision are made of.
+// advice has the parameters of the commands in a decision.
 type advice struct {
 	namespace, prefix, dataDir string
 }
 
-// empty is how a member gets an empty disk, if it is a pod.
+// empty has the commands that give a member an empty disk, if it is a pod.
 func (a advice) empty(name string) string {
 	return fmt.Sprintf("`kubectl --namespace=%[1]s annotate persistentvolumeclaim data-%[2]s apps.statefulset.dev/allow-delete=yes`, "+
 		"`kubectl --namespace=%[1]s delete persistentvolumeclaim data-%[2]s --wait=false` and `kubectl --namespace=%[1]s delete pod %[2]s`",
 		a.namespace, name)
 }
 
-// lost is what to do if disks do not come back.
+// lost describes what to do if disks do not come back.
 func (a advice) lost(name string) string {
 	first := a.prefix + "-0"
 	text := fmt.Sprintf(

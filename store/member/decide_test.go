@@ -65,7 +65,7 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 		why  string
 	}{
 		"the first member of all begins":                             {s: seen(0), want: begin},
-		"another one waits for it":                                   {s: seen(1), want: wait, why: "has not begun"},
+		"another one waits for it":                                   {s: seen(1), want: wait, why: "has not created"},
 		"nobody begins while somebody answers":                       {s: seen(0, answering(1)), want: wait, why: "no majority"},
 		"nobody begins on an empty disk when the store was begun":    {s: seen(0, begun("a")), want: wait, why: "restore a backup"},
 		"nobody begins when servers have noted a store":              {s: seen(0, noted), want: wait, why: "restore a backup"},
@@ -82,7 +82,7 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 			s: seen(1, diskOf("etcd-1", taken, true), begun("a")), want: start},
 		"a member with its disk starts, although the host has forgotten": {s: seen(1, diskOf("etcd-1", taken, true), noted), want: start},
 		"a member with the disk of another one waits": {
-			s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk is that of etcd-2"},
+			s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk belongs to etcd-2"},
 		"a member with the disk of another store waits": {
 			s: seen(1, diskOf("etcd-1", taken, true), begun("b"), listing("v v")), want: wait, why: "store a"},
 		"a disk that another process uses is left alone": {
@@ -101,7 +101,7 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 		"a backup on the disk of the first, and nobody has a store":     {s: seen(0, restored, noted), want: adopt},
 		"a backup on the disk of the first, and the others lost theirs": {s: seen(0, restored, noted, begun("a")), want: adopt},
 		"a backup on the disk of the first, and the others have a majority": {
-			s: seen(0, restored, noted, begun("a"), listing(" vv")), want: wait, why: "have a store that works"},
+			s: seen(0, restored, noted, begun("a"), listing(" vv")), want: wait, why: "have a working store"},
 		"a backup on the disk of another one":                                {s: seen(1, restored, noted), want: wait, why: "ordinal 0"},
 		"an empty disk beside one that was restored, and knows of one alone": {s: seen(1, begun("b"), noted, listing("v")), want: add},
 	} {
@@ -147,7 +147,7 @@ func TestOptionsNameTheFlag(t *testing.T) {
 		"an even number of members":  {func(o *Options) { o.Members = 2 }, "--members is 2, must be 1, 3, 5 or 7"},
 		"the same host for everybody": {
 			func(o *Options) { o.Host = "localhost" }, `--member-host is "localhost", which is the same for all members`},
-		"no data directory":        {func(o *Options) { o.DataDir = "" }, `--data-dir is ""`},
+		"no data directory":        {func(o *Options) { o.DataDir = "" }, "--data-dir is empty"},
 		"a port that is none":      {func(o *Options) { o.PeerPort = 70000 }, "--peer-port is 70000"},
 		"a prefix of all keys":     {func(o *Options) { o.Prefix = "/" }, `--etcd-prefix is "/"`},
 		"a namespace that is none": {func(o *Options) { o.Namespace = "A" }, `--store-note-namespace is "A"`},

@@ -15,39 +15,39 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// recordFile is where a disk says whose it is.
+// recordFile is where a disk names its owner.
 const recordFile = "member.json"
 
 // stage is how far a member has come on its disk.
 type stage string
 
 const (
-	// beginning disks are about to become the first of the store.
+	// beginning disks are about to become the first disk of the store.
 	beginning stage = "beginning"
-	// joining disks are about to become those of one more member. Nothing on them counts.
+	// joining disks are about to become the disk of another member. Data on them does not count.
 	joining stage = "joining"
-	// taken disks are those of members.
+	// taken disks belong to members.
 	taken stage = "member"
 )
 
-// record is what a disk says.
+// record is the content of a disk's recordFile.
 type record struct {
 	Name  string `json:"name"`
 	Stage stage  `json:"stage"`
-	// Cluster is the name of the store, a random one.
+	// Cluster is the random name of the store.
 	Cluster string `json:"cluster"`
 }
 
-// disk is what is known of a disk.
+// disk is what is known about a disk.
 type disk struct {
 	record
-	// used says that an etcd has run on it.
+	// used is true if an etcd has run on it.
 	used bool
-	// busy says that another process is using it, such as a restoration.
+	// busy is true if another process is using it, such as a restore.
 	busy bool
 }
 
-// isRestored says whether what is on the disk came from a backup.
+// isRestored reports whether the data on the disk came from a backup.
 func (d disk) isRestored() bool { return d.used && d.Name == "" }
 
 func readDisk(dataDir string) (disk, error) {
@@ -57,26 +57,26 @@ func readDisk(dataDir string) (disk, error) {
 		return found, nil
 	}
 	if err != nil {
-		return disk{}, fmt.Errorf("reading whose the disk is: %w", err)
+		return disk{}, fmt.Errorf("reading the disk's owner: %w", err)
 	}
 	if err := json.Unmarshal(content, &found.record); err != nil || found.Name == "" {
-		return disk{}, fmt.Errorf("%s does not say whose the disk is: it holds %q", filepath.Join(dataDir, recordFile), content)
+		return disk{}, fmt.Errorf("%s does not name the disk's owner: it contains %q", filepath.Join(dataDir, recordFile), content)
 	}
 	return found, nil
 }
 
-// write replaces the record in one step that outlives a power cut.
+// write replaces the record in one step, and survives a power cut.
 func (r record) write(dataDir string) error {
 	content, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("encoding whose the disk is: %w", err)
+		return fmt.Errorf("encoding the disk's owner: %w", err)
 	}
 	target := filepath.Join(dataDir, recordFile)
 	if err := writeSynced(target+".next", append(content, '\n')); err != nil {
-		return fmt.Errorf("writing whose the disk is: %w", err)
+		return fmt.Errorf("writing the disk's owner: %w", err)
 	}
 	if err := os.Rename(target+".next", target); err != nil {
-		return fmt.Errorf("writing whose the disk is: %w", err)
+		return fmt.Errorf("writing the disk's owner: %w", err)
 	}
 	return syncDirectory(dataDir)
 }

@@ -22,7 +22,7 @@ const (
 	shutdownTimeout = time.Second
 )
 
-// health is what probes are told.
+// health is the state that probes report.
 type health struct {
 	peers peers
 
@@ -32,21 +32,21 @@ type health struct {
 	member   uint64
 }
 
-// waits says why nothing runs.
+// waits records why nothing is running.
 func (h *health) waits(reason error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reason, h.endpoint = reason, ""
 }
 
-// runs says that etcd runs, and where.
+// runs records that etcd is running, and where.
 func (h *health) runs(endpoint string, member uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reason, h.endpoint, h.member = nil, endpoint, member
 }
 
-// check says why the member cannot be counted on, nil if it can: a read goes through a majority.
+// check returns why the member is not ready, nil if it is: a read must go through a majority.
 func (h *health) check(ctx context.Context) error {
 	h.mu.Lock()
 	reason, endpoint := h.reason, h.endpoint
@@ -57,17 +57,17 @@ func (h *health) check(ctx context.Context) error {
 	return h.peers.with(ctx, endpoint, func(ctx context.Context, client *clientv3.Client) error {
 		// A member that does not vote yet refuses this.
 		if _, err := client.Get(ctx, "health"); err != nil {
-			return fmt.Errorf("a read by a majority of the members: %w", err)
+			return fmt.Errorf("reading through a majority of the members: %w", err)
 		}
 		return nil
 	})
 }
 
-// serve answers until ctx ends.
+// serve answers probes until ctx ends.
 func (h *health) serve(ctx context.Context, address string, port int) (err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("listening for probes, on --listen-address and --health-port: %w", err)
+		return fmt.Errorf("listening for probes on --listen-address and --health-port: %w", err)
 	}
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -83,7 +83,7 @@ func (h *health) serve(ctx context.Context, address string, port int) (err error
 		<-ctx.Done()
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
-		_ = server.Shutdown(ending) // what is left of it ends with the process
+		_ = server.Shutdown(ending) // the rest ends with the process
 	}()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("answering probes: %w", err)

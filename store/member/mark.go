@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// MarkName is the ConfigMap of the host cluster that says which store was begun.
+	// MarkName is the ConfigMap of the host cluster that names the store that was created.
 	MarkName = "statefulset-apiserver-etcd"
 	markKey  = "cluster"
 
-	markDescription = "Which store the members of statefulset-apiserver-etcd belong to. Kept by them. While it is here, no member begins another store on an empty disk."
+	markDescription = "Names the store to which the members of statefulset-apiserver-etcd belong. Maintained by the members. While this object exists, no member creates another store on an empty disk."
 
-	// hostTimeout bounds a question to the host.
+	// hostTimeout limits a request to the host cluster.
 	hostTimeout = 10 * time.Second
 )
 
-// marks is what the host cluster knows.
+// marks reads and writes what the host cluster knows.
 type marks struct {
 	configs typedcorev1.ConfigMapInterface
 }
 
-// known is the name of the store that was begun, "" if none was, and whether servers have
-// noted a store.
+// known returns the name of the store that was created, "" if none was, and whether servers have
+// recorded a store.
 func (m marks) known(ctx context.Context) (cluster string, noted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
 	defer cancel()
@@ -46,12 +46,12 @@ func (m marks) known(ctx context.Context) (cluster string, noted bool, err error
 	case apierrors.IsNotFound(err):
 		return "", noted, nil
 	case err != nil:
-		return "", false, fmt.Errorf("reading which store was begun: %w", err)
+		return "", false, fmt.Errorf("reading which store was created: %w", err)
 	}
 	return config.Data[markKey], noted, nil
 }
 
-// first notes that a store is begun. It fails if one was.
+// first records that a store is created. It fails if one was recorded before.
 func (m marks) first(ctx context.Context, cluster string) error {
 	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
 	defer cancel()
@@ -60,23 +60,23 @@ func (m marks) first(ctx context.Context, cluster string) error {
 		Data:       map[string]string{markKey: cluster},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("noting which store is begun: %w", err)
+		return fmt.Errorf("recording which store is created: %w", err)
 	}
 	return nil
 }
 
-// replace notes that a restored store takes the place of the one that was.
+// replace records that a restored store replaces the earlier one.
 func (m marks) replace(ctx context.Context, cluster string) error {
 	there, err := m.configs.Get(ctx, MarkName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return m.first(ctx, cluster)
 	}
 	if err != nil {
-		return fmt.Errorf("reading which store was begun: %w", err)
+		return fmt.Errorf("reading which store was created: %w", err)
 	}
 	there.Data = map[string]string{markKey: cluster}
 	if _, err := m.configs.Update(ctx, there, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("noting which store was restored: %w", err)
+		return fmt.Errorf("recording which store was restored: %w", err)
 	}
 	return nil
 }

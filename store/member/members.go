@@ -12,7 +12,7 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// members are those of a cluster: names that end with ordinals from 0 on, each with a host.
+// members are the members of a cluster: names that end with ordinals from 0 on, each with a host.
 type members struct {
 	prefix string // of each name, before the ordinal
 	count  int
@@ -24,7 +24,7 @@ type members struct {
 
 func (m members) name(ordinal int) string { return m.prefix + "-" + strconv.Itoa(ordinal) }
 
-// names are those of all members.
+// names are the names of all members.
 func (m members) names() (all []string) {
 	for ordinal := range m.count {
 		all = append(all, m.name(ordinal))
@@ -37,7 +37,7 @@ func (m members) hostOf(ordinal int) string {
 	return strings.NewReplacer("{name}", m.name(ordinal), "{ordinal}", strconv.Itoa(ordinal)).Replace(m.host)
 }
 
-// part is one member, as etcd is told of it.
+// part describes one member for etcd.
 func (m members) part(ordinal int) *embedded.Part {
 	return &embedded.Part{Name: m.name(ordinal), Host: m.hostOf(ordinal), Listen: m.listen, ClientPort: m.client, PeerPort: m.peer}
 }
@@ -52,7 +52,7 @@ func (m members) peerURL(ordinal int) string {
 	return url.String()
 }
 
-// nameOf finds out who has a peer URL, "" if nobody of us has.
+// nameOf is the name of the member with a peer URL, "" if there is none.
 func (m members) nameOf(peerURL string) string {
 	for ordinal := range m.count {
 		if m.peerURL(ordinal) == peerURL {
@@ -62,7 +62,7 @@ func (m members) nameOf(peerURL string) string {
 	return ""
 }
 
-// split finds the ordinal in a name.
+// split splits a name into prefix and ordinal.
 func split(name string) (prefix string, ordinal int, err error) {
 	cut := strings.LastIndexByte(name, '-')
 	if cut > 0 {
@@ -74,7 +74,7 @@ func split(name string) (prefix string, ordinal int, err error) {
 	return name[:cut], ordinal, nil
 }
 
-// hosts are the names, or the address, for which a member's certificate is.
+// hosts are the DNS names, or the address, in a member's certificate.
 func (m members) hosts(ordinal int) (names []string, addresses []net.IP) {
 	host := m.hostOf(ordinal)
 	if ip := net.ParseIP(host); ip != nil {

@@ -26,32 +26,32 @@ const (
 
 // Options say which member of the store a process is.
 type Options struct {
-	// Name is the member's, and ends with its ordinal.
+	// Name is the name of the member, and ends with its ordinal.
 	Name string
-	// Members is how many there are.
+	// Members is the number of members.
 	Members int
-	// Host is where each of them is reached, with placeholders for its name or its ordinal.
+	// Host is the address of each member, with placeholders for its name or its ordinal.
 	Host string
-	// Listen is the address that everything is served on.
+	// Listen is the address for all listeners.
 	Listen                           string
 	ClientPort, PeerPort, HealthPort int
-	// DataDir is the member's own disk.
+	// DataDir is on the member's own disk.
 	DataDir string
-	// TLSDir is where its certificates are written.
+	// TLSDir is the directory for its certificates.
 	TLSDir string
-	// Prefix is that of the keys of servers, who may use no others.
+	// Prefix is the prefix of the keys of servers, which may use no other keys.
 	Prefix string
-	// Namespace is where the host cluster keeps what it knows of the store.
+	// Namespace is where the host cluster keeps its records about the store.
 	Namespace string
-	// Kubeconfig leads to the host cluster.
+	// Kubeconfig is for the host cluster.
 	Kubeconfig string
-	// Fatal ends the process at once when etcd cannot go on.
+	// Fatal ends the process immediately when etcd cannot continue.
 	Fatal func(error)
 }
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() *Options {
-	host, _ := os.Hostname() // without one, the name has to be given
+	host, _ := os.Hostname() // without it, --name is required
 	return &Options{
 		Name: host, Members: defaultMembers, Host: defaultHost, Listen: "0.0.0.0",
 		ClientPort: defaultClientPort, PeerPort: defaultPeerPort, HealthPort: defaultHealthPort,
@@ -62,23 +62,23 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Name, "name", o.Name,
-		"Name of this member, which ends with - and its ordinal. By default that of the machine, which in a pod is the pod's.")
+		"Name of this member, which ends with - and its ordinal. Defaults to the host name, which is the pod's name in a pod.")
 	flags.IntVar(&o.Members, "members", o.Members, "How many members the store has, an odd number.")
 	flags.StringVar(&o.Host, "member-host", o.Host, "Name or address of each member. {name} stands for its name, {ordinal} for its ordinal.")
 	flags.StringVar(&o.Listen, "listen-address", o.Listen, "Address that this member listens on.")
-	flags.IntVar(&o.ClientPort, "client-port", o.ClientPort, "Port for servers, of all members.")
-	flags.IntVar(&o.PeerPort, "peer-port", o.PeerPort, "Port for other members, of all members.")
+	flags.IntVar(&o.ClientPort, "client-port", o.ClientPort, "Port for servers, the same for all members.")
+	flags.IntVar(&o.PeerPort, "peer-port", o.PeerPort, "Port for other members, the same for all members.")
 	flags.IntVar(&o.HealthPort, "health-port", o.HealthPort, "Port of /livez and /readyz, which are served without TLS.")
 	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "Directory of this member's data.")
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
 		"Directory for the certificates of this member, which it signs itself. Only its user may read it.")
-	flags.StringVar(&o.Prefix, "etcd-prefix", o.Prefix, "Prefix of the keys of servers, as they are given it. They may use no other keys.")
-	flags.StringVar(&o.Namespace, "store-note-namespace", o.Namespace, "Namespace of the host cluster that holds what it knows of the store.")
+	flags.StringVar(&o.Prefix, "etcd-prefix", o.Prefix, "Prefix of the keys of servers, equal to their --etcd-prefix. They may use no other keys.")
+	flags.StringVar(&o.Namespace, "store-note-namespace", o.Namespace, "Namespace of the host cluster for its notes about the store.")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
-		"Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
+		"Kubeconfig of the host cluster. Defaults to the cluster in which this process runs.")
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns errors that name the invalid flags.
 func (o *Options) Validate() error {
 	var errs []error
 	_, ordinal, err := split(o.Name)
@@ -91,7 +91,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--members is %d, must be 1, 3, 5 or %d", o.Members, mostMembers))
 	}
 	if o.Members > 1 && !strings.Contains(o.Host, "{name}") && !strings.Contains(o.Host, "{ordinal}") {
-		errs = append(errs, fmt.Errorf("--member-host is %q, which is the same for all members: it must have {name} or {ordinal}", o.Host))
+		errs = append(errs, fmt.Errorf("--member-host is %q, which is the same for all members: it must contain {name} or {ordinal}", o.Host))
 	}
 	for flag, port := range map[string]int{"client-port": o.ClientPort, "peer-port": o.PeerPort, "health-port": o.HealthPort} {
 		if len(validation.IsValidPortNum(port)) > 0 {
@@ -100,17 +100,17 @@ func (o *Options) Validate() error {
 	}
 	for flag, value := range map[string]string{"data-dir": o.DataDir, "tls-dir": o.TLSDir, "listen-address": o.Listen} {
 		if value == "" {
-			errs = append(errs, fmt.Errorf("--%s is \"\"", flag))
+			errs = append(errs, fmt.Errorf("--%s is empty", flag))
 		}
 	}
 	return errors.Join(append(errs, o.validatePlaces())...)
 }
 
-// validatePlaces checks where the store and the host cluster keep what belongs to them.
+// validatePlaces checks the locations of the store's data in etcd and in the host cluster.
 func (o *Options) validatePlaces() error {
 	var errs []error
 	if !strings.HasPrefix(o.Prefix, "/") || strings.Trim(o.Prefix, "/") == "" {
-		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must begin with / and name more than that, like %s", o.Prefix, backend.Prefix))
+		errs = append(errs, fmt.Errorf("--etcd-prefix is %q, must be a path below /, like %s", o.Prefix, backend.Prefix))
 	}
 	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
 		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.Namespace, problems[0]))

@@ -18,21 +18,21 @@ import (
 	"go.uber.org/zap"
 )
 
-// askTimeout bounds a question to another member.
+// askTimeout limits a request to another member.
 const askTimeout = 3 * time.Second
 
-// census is what the other members say.
+// census is the answers of the other members.
 type census struct {
-	// answered is how many of them run.
+	// answered is how many of them are running.
 	answered int
-	// listed are the members of the store as a majority of them knows it. It is empty if
-	// there is no majority.
+	// listed are the members of the store according to a majority of them. It is empty without a
+	// majority.
 	listed []*etcdserverpb.Member
-	// through leads to one that speaks for the majority.
+	// through is the endpoint of one that answers for the majority.
 	through string
 }
 
-// find looks for a member, nil if it is not listed.
+// find returns a member, nil if it is not listed.
 func (c census) find(name, peerURL string) *etcdserverpb.Member {
 	for _, m := range c.listed {
 		if m.Name == name || slices.Contains(m.PeerURLs, peerURL) {
@@ -49,7 +49,7 @@ type peers struct {
 	tls     *tls.Config
 }
 
-// ask asks all of them at once.
+// ask asks all of them at the same time.
 func (p peers) ask(ctx context.Context) census {
 	var found census
 	var mu sync.Mutex
@@ -75,10 +75,10 @@ func (p peers) ask(ctx context.Context) census {
 	return found
 }
 
-// askOne asks for the members, which is answered with a majority only, and whether the one who
-// is asked runs at all.
+// askOne asks for the list of members, which only a majority can answer, and whether the member is
+// running at all.
 func (p peers) askOne(ctx context.Context, endpoint string) (listed []*etcdserverpb.Member, runs bool) {
-	// It fails for addresses that cannot be read only, and then nobody answers either.
+	// This fails only for invalid addresses, at which no member answers either.
 	_ = p.with(ctx, endpoint, func(ctx context.Context, client *clientv3.Client) error {
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -96,7 +96,7 @@ func (p peers) askOne(ctx context.Context, endpoint string) (listed []*etcdserve
 	return listed, runs
 }
 
-// with does something with a client of one member. The socket of our own has no TLS.
+// with calls a function with a client of one member. The socket of our own etcd has no TLS.
 func (p peers) with(ctx context.Context, endpoint string, do func(context.Context, *clientv3.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (p peers) with(ctx context.Context, endpoint string, do func(context.Contex
 	return errors.Join(do(ctx, client), client.Close())
 }
 
-// add makes us a member that does not vote yet.
+// add adds this member, without a vote.
 func (p peers) add(ctx context.Context, through string) error {
 	return p.with(ctx, through, func(ctx context.Context, client *clientv3.Client) error {
 		_, err := client.MemberAddAsLearner(ctx, []string{p.members.peerURL(p.self)})
@@ -122,11 +122,11 @@ func (p peers) add(ctx context.Context, through string) error {
 	})
 }
 
-// remove takes away a member whose disk is lost.
+// remove removes a member whose disk is lost.
 func (p peers) remove(ctx context.Context, through string, id uint64) error {
 	return p.with(ctx, through, func(ctx context.Context, client *clientv3.Client) error {
 		if _, err := client.MemberRemove(ctx, id); err != nil {
-			return fmt.Errorf("removing %x, which had the lost disk, from the store: %w", id, err)
+			return fmt.Errorf("removing member %x, whose disk was lost, from the store: %w", id, err)
 		}
 		return nil
 	})

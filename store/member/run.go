@@ -16,7 +16,7 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// member is one of the members, while its process lives.
+// member is one of the members, during the life of its process.
 type member struct {
 	members members
 	self    int // its ordinal
@@ -27,7 +27,7 @@ type member struct {
 	health  *health
 	advice  advice
 	fatal   func(error)
-	// record is what the disk says, once it is ours.
+	// record is the content of the disk's record, once this member owns the disk.
 	record record
 }
 
@@ -37,7 +37,7 @@ func (m *member) name() string { return m.members.name(m.self) }
 func Run(ctx context.Context, o *Options, host kubernetes.Interface) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	// Members that do not answer are told of in our own words.
+	// We log members that do not answer ourselves.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	h := &health{reason: errors.New("the host cluster has not answered yet")}
 	go func() {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o *Options, host kubernetes.Interface) (err error)
 	if err := m.settle(ctx, etcd); err != nil {
 		return ended(ctx, err)
 	}
-	klog.FromContext(ctx).Info("The member votes", "name", m.name(), "member", fmt.Sprintf("%x", etcd.MemberID()))
+	klog.FromContext(ctx).Info("The member is a voter now", "name", m.name(), "member", fmt.Sprintf("%x", etcd.MemberID()))
 	<-ctx.Done()
 	return ended(ctx, nil)
 }
@@ -74,7 +74,7 @@ func (m *member) watch(ctx context.Context, etcd *embedded.Etcd, fail context.Ca
 	}
 }
 
-// ended is why a process ends, nil if it was asked to.
+// ended returns why a process ends, nil if it was asked to.
 func ended(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

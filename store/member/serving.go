@@ -15,13 +15,13 @@ import (
 	"statefulset.dev/store/rights"
 )
 
-// serving is how a member serves: with which certificates, and to whom what.
+// serving is how a member serves: with which certificates, and which requests of which clients.
 type serving struct {
 	clients, peers transport.TLSInfo
 	rights         rights.Rights
 }
 
-// serve signs the certificates of a member, one of each authority, and renews them until ctx ends.
+// serve signs the certificates of a member, one of each CA, and renews them until ctx ends.
 func (o *Options) serve(ctx context.Context, cluster members, self int, secrets typedcorev1.SecretInterface) (serving, error) {
 	names, addresses := cluster.hosts(self)
 	request := issuer.Request{Name: cluster.name(self), Hosts: names, IPs: addresses, Client: true, Lifetime: certificates.DefaultLifetime}

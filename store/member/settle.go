@@ -17,7 +17,7 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-// settle waits until the member that runs has all that the others have, and makes it vote.
+// settle waits until the running member has all data of the others, and makes it a voter.
 func (m *member) settle(ctx context.Context, etcd *embedded.Etcd) error {
 	m.health.waits(errors.New("no majority of the members answers"))
 	if err := etcd.WaitReady(ctx); err != nil {
@@ -31,7 +31,7 @@ func (m *member) settle(ctx context.Context, etcd *embedded.Etcd) error {
 			return nil
 		}
 		if !errors.Is(err, errAgain) && told.IsDue(err, time.Now()) {
-			klog.FromContext(ctx).Info("The member does not vote yet", "reason", err.Error())
+			klog.FromContext(ctx).Info("The member is not a voter yet", "reason", err.Error())
 		}
 		select {
 		case <-time.After(pause):
@@ -41,7 +41,7 @@ func (m *member) settle(ctx context.Context, etcd *embedded.Etcd) error {
 	}
 }
 
-// becomeVoter looks how the member is listed, and changes what is not right.
+// becomeVoter reads the member's entry in the list of members, and corrects it if necessary.
 func (m *member) becomeVoter(ctx context.Context, etcd *embedded.Etcd) error {
 	listed, through, err := m.list(ctx, etcd)
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *member) becomeVoter(ctx context.Context, etcd *embedded.Etcd) error {
 	return nil
 }
 
-// sameAs makes sure that the member has what another one has, before it may vote on it.
+// sameAs verifies that the member has the same data as another one, before it may vote.
 func (m *member) sameAs(ctx context.Context, etcd *embedded.Etcd, through string) error {
 	revision, hash, err := etcd.Hash()
 	if err != nil {
@@ -86,15 +86,15 @@ func (m *member) sameAs(ctx context.Context, etcd *embedded.Etcd, through string
 			return fmt.Errorf("comparing with %s at revision %d: %w", through, revision, err)
 		}
 		if theirs.Header.Revision < revision || theirs.Hash != hash {
-			return fmt.Errorf("at revision %d, %s has hash %x, and this member has %x: it does not vote before they are the same", revision, through,
+			return fmt.Errorf("at revision %d, %s has hash %x, but this member has %x: it does not vote until they are the same", revision, through,
 				theirs.Hash, hash)
 		}
 		return nil
 	})
 }
 
-// list asks the member itself, and as long as it does not vote, another one: it may not answer
-// for all.
+// list asks the member itself, or another one while the member does not vote and may not answer for
+// all.
 func (m *member) list(ctx context.Context, etcd *embedded.Etcd) (listed []*etcdserverpb.Member, through string, err error) {
 	err = m.peers.with(ctx, etcd.Endpoint(), func(ctx context.Context, client *clientv3.Client) error {
 		answer, err := client.MemberList(ctx)
@@ -109,5 +109,5 @@ func (m *member) list(ctx context.Context, etcd *embedded.Etcd) (listed []*etcds
 	if others := m.peers.ask(ctx); len(others.listed) > 0 {
 		return others.listed, others.through, nil
 	}
-	return nil, "", fmt.Errorf("asking for the members: %w", err)
+	return nil, "", fmt.Errorf("listing the members: %w", err)
 }

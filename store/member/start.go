@@ -22,11 +22,11 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// errAgain says that something was done, so that everything has to be looked at anew.
-var errAgain = errors.New("something was done")
+// errAgain says that a step was done, so that the next one must be decided.
+var errAgain = errors.New("a step was done")
 
-// start does what is decided, until etcd runs or ctx ends. Whatever fails is tried again, ever
-// more rarely: the host and the other members come and go.
+// start carries out decisions until etcd runs or ctx ends. Failures are retried less and less
+// often: the host cluster and the other members may come and go.
 func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
 	var told logthrottle.Throttle
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
@@ -43,7 +43,7 @@ func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
 		}
 		m.health.waits(err)
 		if told.IsDue(err, time.Now()) {
-			klog.FromContext(ctx).Info("The member does not run yet", "reason", err.Error())
+			klog.FromContext(ctx).Info("The member is not running yet", "reason", err.Error())
 		}
 		select {
 		case <-time.After(pause):
@@ -59,7 +59,7 @@ func (m *member) look(ctx context.Context) (*embedded.Etcd, error) {
 	}
 	d := decide(s)
 	if d.step != wait {
-		klog.FromContext(ctx).V(2).Info("Decided", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered",
+		klog.FromContext(ctx).V(2).Info("Decided on a step", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered",
 			s.peers.answered, "listed", len(s.peers.listed))
 	}
 	switch d.step {
@@ -68,14 +68,14 @@ func (m *member) look(ctx context.Context) (*embedded.Etcd, error) {
 	case add:
 		return nil, again(m.peers.add(ctx, s.peers.through))
 	case replace:
-		klog.FromContext(ctx).Info("The disk is empty: taking the place of the member that had it", "member", fmt.Sprintf("%x", d.member))
+		klog.FromContext(ctx).Info("The disk is empty: removing the member that had the disk before", "member", fmt.Sprintf("%x", d.member))
 		return nil, again(m.peers.remove(ctx, s.peers.through, d.member))
 	default:
 		return m.run(ctx, d.step, s)
 	}
 }
 
-// again is errAgain unless something has failed.
+// again returns errAgain unless something has failed.
 func again(err error) error {
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (m *member) observe(ctx context.Context) (s situation, err error) {
 	return s, nil
 }
 
-// run takes the disk, makes it what the step needs, and starts etcd on it.
+// run reserves the disk, prepares it for the step, and starts etcd on it.
 func (m *member) run(ctx context.Context, next step, s situation) (*embedded.Etcd, error) {
 	dir, err := embedded.OpenDir(m.dataDir)
 	if err != nil {
@@ -142,19 +142,20 @@ func (m *member) prepare(ctx context.Context, next step, s situation, dir *embed
 			return err
 		}
 		m.record = record{Name: s.name, Stage: joining, Cluster: cluster}
-		klog.FromContext(ctx).Info("The store that was restored here is the store from now on", "cluster", cluster)
+		klog.FromContext(ctx).Info("Using the restored store", "cluster", cluster)
 		return m.record.write(m.dataDir)
 	default:
 		if s.cluster == "" {
-			// While it is missing, an empty disk could be taken for the first of all.
+			// While the record is missing, an empty disk could be mistaken for the first one.
 			return m.marks.first(ctx, s.disk.Cluster)
 		}
 		return nil
 	}
 }
 
-// prepareToBegin writes the name of the store to the disk first, then to the host, which keeps
-// the first one that it is told: whoever finds its own name there may begin.
+// prepareToBegin writes the name of the store first to the disk, then to the host cluster, which
+// keeps the first name that is written. The member that finds its own name there may create the
+// store.
 func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.Dir, part *embedded.Part) error {
 	if m.record.Stage != beginning {
 		cluster, err := newName()
@@ -170,13 +171,13 @@ func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.
 		if err := m.marks.first(ctx, m.record.Cluster); err != nil {
 			return err
 		}
-		klog.FromContext(ctx).Info("Beginning the store", "cluster", m.record.Cluster)
+		klog.FromContext(ctx).Info("Creating the store", "cluster", m.record.Cluster)
 	}
 	part.Cluster, part.Token = map[string]string{s.name: s.peerURL}, m.record.Cluster
 	return dir.Discard()
 }
 
-// clusterOf has all members that are listed, of which we are one.
+// clusterOf has all listed members, including this one.
 func (m *member) clusterOf(s situation) map[string]string {
 	cluster := map[string]string{}
 	for _, listed := range s.peers.listed {

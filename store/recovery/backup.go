@@ -17,10 +17,9 @@ import (
 	"statefulset.dev/store/signature"
 )
 
-// Backup writes a consistent copy of the store to a new file, or to out if the
-// file is "-". The server may be running; one with an embedded etcd is found by
-// its data directory. The format is that of etcd's snapshots. The first of the
-// keys signs the copy; it is not signed without keys.
+// Backup writes a consistent copy of the store to a new file, or to out if the file is "-". The
+// server may be running. A server with an embedded etcd is found by its data directory. The format
+// is that of etcd's snapshots. The first of the keys signs the copy; without keys it is not signed.
 func Backup(ctx context.Context, o *backend.Options, file string, keys signature.Keys, out, messages io.Writer) error {
 	closeStorage, err := o.Reach(ctx)
 	if err != nil {
@@ -36,7 +35,7 @@ func backup(ctx context.Context, o *backend.Options, file string, keys signature
 		return err
 	}
 	defer etcd.Close()
-	// A copy is made of what this version cannot read, too.
+	// A copy is also created of a store that this version cannot read.
 	found, err := guard.Describe(ctx, etcd, o.Etcd.StorageConfig.Prefix)
 	if err != nil {
 		return err
@@ -84,7 +83,7 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 		return size, nil
 	}
 	if _, err := os.Lstat(file); err == nil {
-		return 0, fmt.Errorf("--to %q exists already; choose another file", file)
+		return 0, fmt.Errorf("--to %q already exists; choose another file", file)
 	}
 	partial, size, err := saveBeside(from, file)
 	if err == nil {
@@ -96,8 +95,8 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 	return size, nil
 }
 
-// saveBeside writes to a new file beside another one, under a name that nobody can have
-// put a link at, and readable to its owner only.
+// saveBeside writes to a new file in the directory of another one, under a name at which no one
+// else can have put a link, and readable only by its owner.
 func saveBeside(from io.Reader, path string) (name string, size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
 	if err != nil {

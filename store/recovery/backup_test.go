@@ -144,7 +144,7 @@ func TestABackupOverwritesNothing(t *testing.T) {
 		t.Fatalf("preparing: %v", err)
 	}
 	if err := Backup(t.Context(), storeOptions(from), file, nil, io.Discard, io.Discard); err == nil ||
-		!strings.Contains(err.Error(), "exists already") {
+		!strings.Contains(err.Error(), "already exists") {
 		t.Errorf("backing up over a file: got %v, want an error", err)
 	}
 	good := filepath.Join(t.TempDir(), "backup")
@@ -195,7 +195,7 @@ func TestABackupFollowsNoLink(t *testing.T) {
 		t.Fatalf("preparing: %v", err)
 	}
 	if err := Backup(t.Context(), storeOptions(from), file+"2", nil, io.Discard, io.Discard); err == nil ||
-		!strings.Contains(err.Error(), "exists already") {
+		!strings.Contains(err.Error(), "already exists") {
 		t.Errorf("backing up to a link: got %v, want an error", err)
 	}
 }

@@ -21,19 +21,19 @@ import (
 // pageSize is how many keys are read at a time.
 const pageSize = 500
 
-// Contents are what a store holds at a revision of etcd. Two that are equal hold the same.
+// Contents describe the data of a store at a revision of etcd. Equal Contents mean equal data.
 type Contents struct {
 	Revision int64 `json:"revision"`
-	// Keys is how many there are below the prefix: one for each set, and the record of the store.
+	// Keys is the number of keys below the prefix: one for each set, and the record of the store.
 	Keys int64 `json:"keys"`
-	// Digest is of all keys, values and revisions of these.
+	// Digest is a hash of all keys, their values and their revisions.
 	Digest string `json:"digest"`
 }
 
-// String tells what people ask for.
+// String is for messages.
 func (c Contents) String() string { return fmt.Sprintf("%d keys at revision %d", c.Keys, c.Revision) }
 
-// Read reads what a store holds below a prefix at a revision, 0 for the one that it has come to.
+// Read reads the data of a store below a prefix at a revision, 0 for the current one.
 func Read(ctx context.Context, etcd *clientv3.Client, prefix string, revision int64) (Contents, error) {
 	found := Contents{Revision: revision}
 	digest := sha256.New()
@@ -59,23 +59,23 @@ func Read(ctx context.Context, etcd *clientv3.Client, prefix string, revision in
 	}
 }
 
-// addTo adds a key with the lengths of its parts, so that none can pass for another.
+// addTo adds a key with the lengths of its parts, so that different keys never give the same input.
 func addTo(digest hash.Hash, kv *mvccpb.KeyValue) {
 	_, _ = fmt.Fprintln(digest, len(kv.Key), len(kv.Value), kv.CreateRevision, kv.ModRevision, kv.Version)
 	_, _ = digest.Write(kv.Key)
 	_, _ = digest.Write(kv.Value)
 }
 
-// Check checks a backup by trust as Restore does, but for one that is not authenticated, which it
-// reports. Then it restores the backup into a directory of its own, which is removed again, and says what it
-// holds. An etcd runs on it meanwhile, in this process: if it comes to harm, so does the process.
+// Check checks a backup by trust as Restore does, but accepts one that is not authenticated, and
+// reports that. Then it restores the backup into a temporary directory, and returns what it
+// contains. An etcd runs on it meanwhile, in this process: if it crashes, so does the process.
 func Check(ctx context.Context, file, prefix, scratch string, trust Trust) (found Contents, by signature.Snapshot, err error) {
 	if by, err = signature.Inspect(file, trust.expected(file), trust.Keys); err != nil {
-		return Contents{}, by, fmt.Errorf("%q is no backup that can be restored: %w", file, err)
+		return Contents{}, by, fmt.Errorf("%q is not a backup that can be restored: %w", file, err)
 	}
 	into, err := os.MkdirTemp(scratch, "restored-")
 	if err != nil {
-		return Contents{}, by, fmt.Errorf("making a directory to restore into: %w", err)
+		return Contents{}, by, fmt.Errorf("creating a directory to restore into: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(into)) }()
 	err = restoreInto(ctx, into, file, by, func(ctx context.Context, etcd *clientv3.Client) error {

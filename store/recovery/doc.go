@@ -1,11 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery is what an operator does with a store while no server serves it.
+// Package recovery implements the commands for a store that no server serves.
 //
 //	backup.go     a consistent copy; the server may be running
-//	restore.go    a data directory made from such a copy
-//	rebuild.go    sets that are missing, made again from what the host has left of them
-//	leftovers.go  what that is
-//	set.go        how a set looked, and what of that was guessed
+//	restore.go    a data directory restored from such a copy
+//	rebuild.go    missing sets, rebuilt from their remains in the host cluster
+//	leftovers.go  finds these remains
+//	set.go        what a set looked like, and which parts were guessed
 package recovery

@@ -20,19 +20,19 @@ import (
 	"statefulset.dev/store/dependents"
 )
 
-// leftovers is what the host still has of a set.
+// leftovers are the remains of a set in the host cluster.
 type leftovers struct {
 	namespace, name string
 	uid             types.UID
 	pods            []*corev1.Pod
 	revisions       []*appsv1.ControllerRevision // the latest last
-	// claims are all of the namespace, by name: most claims do not say whose they are.
+	// claims are all claims of the namespace, by name: most claims do not name their owner.
 	claims map[string]*corev1.PersistentVolumeClaim
-	// ownedClaims are those that do.
+	// ownedClaims are the claims that name the set as their owner.
 	ownedClaims []*corev1.PersistentVolumeClaim
 }
 
-// findLeftovers collects what is left of all sets, ordered by namespace and name.
+// findLeftovers collects the remains of all sets, ordered by namespace and name.
 func findLeftovers(ctx context.Context, host kubernetes.Interface) ([]leftovers, error) {
 	found := map[dependents.SetID]*leftovers{}
 	byNamespace := map[string]map[string]*corev1.PersistentVolumeClaim{}
@@ -49,7 +49,7 @@ func findLeftovers(ctx context.Context, host kubernetes.Interface) ([]leftovers,
 	err = eachPage(ctx, dependents.Revisions, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return host.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(ctx, options)
 	}, func(object runtime.Object) {
-		// What a set owns and does not control has no template.
+		// A revision that a set owns but does not control has no template.
 		if revision, ok := object.(*appsv1.ControllerRevision); ok && metav1.GetControllerOfNoCopy(revision) != nil {
 			addLeftovers(found, revision, func(r *leftovers) { r.revisions = append(r.revisions, revision) })
 		}
@@ -82,12 +82,12 @@ func eachPage(ctx context.Context, what string, list pager.ListPageFunc, each fu
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("looking for %s of sets in the host cluster: %w", what, err)
+		return fmt.Errorf("finding %s of sets in the host cluster: %w", what, err)
 	}
 	return nil
 }
 
-// addLeftovers adds an object to what is left of each set that it names as owner.
+// addLeftovers adds an object to the remains of each set that it names as owner.
 func addLeftovers(found map[dependents.SetID]*leftovers, object metav1.Object, add func(*leftovers)) {
 	for ref := range dependents.SetsOwning(object) {
 		at := dependents.SetID{Namespace: object.GetNamespace(), UID: ref.UID}

@@ -15,9 +15,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// objectTemplates are lost: no revision records them. Without them nothing makes, changes or deletes the
-// objects, which are told by their marks when the templates are there again. What members were given of
-// objects tells that there were some.
+// objectTemplates are lost: no revision records them. Without them, the controller creates, changes
+// and deletes no objects. When the templates are back, it recognizes the objects by their owner
+// annotations. The records of pods and claims show whether there were templates.
 func (r leftovers) objectTemplates(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
 		given := givenTo(pod)
@@ -32,14 +32,14 @@ func (r leftovers) objectTemplates(rebuilt *rebuiltSet) error {
 		slices.Sort(given)
 		if given = slices.Compact(given); len(given) > 0 {
 			rebuilt.guess(
-				"spec.objectTemplates are lost, and member %s was given what they made: %s; apply the set's manifest before the set is not held any more, or a member that is created again lacks that", pod.Name, strings.Join(given, ", "))
+				"spec.objectTemplates are lost, and member %s uses what they provided: %s; apply the set's manifest before you remove the hold annotation, or a recreated member lacks that", pod.Name, strings.Join(given, ", "))
 			return nil
 		}
 	}
 	return nil
 }
 
-// givenTo is what a pod or a claim says that it was given of objects.
+// givenTo are the Secrets and outputs of objects that a pod or a claim records.
 func givenTo(object metav1.Object) (given []string) {
 	for _, name := range identity.GeneratedOf(object) {
 		given = append(given, "Secret "+name)

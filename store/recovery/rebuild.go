@@ -18,18 +18,18 @@ import (
 	"statefulset.dev/store/guard"
 )
 
-// Host is the cluster that the sets are made from.
+// Host is the cluster from which the sets are rebuilt.
 type Host struct {
 	Client kubernetes.Interface
-	// AnchorNamespace is where the anchor is.
+	// AnchorNamespace is the namespace of the anchor.
 	AnchorNamespace string
 }
 
-// Server treats sets as a server does, while none runs.
+// Server handles sets as a server does, while none is running.
 type Server struct {
 	// Open opens the sets of a store.
 	Open func(*backend.Options) (Sets, error)
-	// Complete sets the defaults of a set that was lost, and says what is wrong with it.
+	// Complete sets the defaults of a lost set, and returns what is invalid in it.
 	Complete func(*v1.StatefulSet) field.ErrorList
 }
 
@@ -37,19 +37,19 @@ type Server struct {
 type Sets interface {
 	// All are the sets of all namespaces.
 	All(ctx context.Context) ([]v1.StatefulSet, error)
-	// Put stores a set just as it is.
+	// Put stores a set unchanged.
 	Put(ctx context.Context, set *v1.StatefulSet) error
 	// Destroy ends the use of the store.
 	Destroy()
 }
 
-// Rebuild makes the sets again that objects of the host belong to and that are not
-// in the store, with their names and UIDs, so that the garbage collector finds
-// them. No server may use the store. What is made, and what was guessed, is
-// written to out as manifests with comments; with dryRun nothing else happens.
+// Rebuild rebuilds the sets to which objects of the host cluster belong, and that are not in the
+// store, with their names and UIDs, so that the garbage collector finds them. No server may use the
+// store. The sets, and what was guessed, are written to out as manifests with comments; with dryRun
+// nothing else happens.
 //
-// When every missing set could be made, the cluster is told to know this store
-// from now on. Otherwise an operator still has to accept it.
+// If every missing set could be rebuilt, the store is recorded in the host cluster as the right
+// one. Otherwise an operator must still accept it.
 func Rebuild(ctx context.Context, o *backend.Options, server Server, from Host, dryRun bool, out, messages io.Writer) error {
 	if err := o.ReceiveTLS(ctx, from.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
 		return err
@@ -78,7 +78,7 @@ func rebuild(ctx context.Context, o *backend.Options, server Server, from Host, 
 	if store, known, err := r.guard.Known(ctx); err != nil {
 		return err
 	} else if known {
-		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and a set that is missing was deleted", store)
+		return fmt.Errorf("store %s is the one that the cluster knows: nothing was lost, and missing sets were deleted", store)
 	}
 	if err := r.plan(ctx, from.Client); err != nil {
 		return err
@@ -102,13 +102,13 @@ type rebuilding struct {
 	skipped []skippedSet
 }
 
-// skippedSet is a set that cannot be made again, and why.
+// skippedSet is a set that cannot be rebuilt, and the reason.
 type skippedSet struct {
 	leftovers
 	why error
 }
 
-// plan finds out which sets are missing, and how they were.
+// plan determines which sets are missing, and how to rebuild them.
 func (r *rebuilding) plan(ctx context.Context, host kubernetes.Interface) error {
 	stored, err := r.sets.All(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *rebuilding) plan(ctx context.Context, host kubernetes.Interface) error 
 		case rival.UID == f.uid:
 			continue
 		default:
-			r.skipped = append(r.skipped, skippedSet{f, fmt.Errorf("the store has a set of this name with another UID, %s", rival.UID)})
+			r.skipped = append(r.skipped, skippedSet{f, fmt.Errorf("the store has a set with this name and another UID, %s", rival.UID)})
 			continue
 		}
 		rebuilt, err := r.check(f.rebuild())
@@ -146,13 +146,13 @@ func sameName(sets []v1.StatefulSet, f leftovers) *v1.StatefulSet {
 	return nil
 }
 
-// check makes sure that the server would have taken the set from a user.
+// check verifies that the server would have accepted the set from a user.
 func (r *rebuilding) check(rebuilt rebuiltSet, err error) (rebuiltSet, error) {
 	if err != nil {
 		return rebuilt, err
 	}
 	if errs := r.complete(rebuilt.set); len(errs) > 0 {
-		return rebuilt, fmt.Errorf("what is left of it makes no valid set: %w", errs.ToAggregate())
+		return rebuilt, fmt.Errorf("its remains do not form a valid set: %w", errs.ToAggregate())
 	}
 	return rebuilt, nil
 }
@@ -184,7 +184,7 @@ func (r *rebuilding) print(out io.Writer) error {
 	return nil
 }
 
-// store writes the sets, and tells the cluster if they are all.
+// store writes the sets, and records the store in the host cluster if no set was skipped.
 func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 	for _, rebuilt := range r.rebuilt {
 		if err := r.sets.Put(ctx, rebuilt.set); err != nil {
@@ -199,7 +199,7 @@ func (r *rebuilding) store(ctx context.Context, messages io.Writer) error {
 	if err := r.guard.Renew(ctx, adopt); err != nil {
 		return err
 	}
-	done := fmt.Sprintf("rebuilt %s; each is held by the annotation %s until you remove it", countSets(len(r.rebuilt)), v1.HoldAnnotation)
+	done := fmt.Sprintf("rebuilt %s; each is suspended by the annotation %s until you remove it", countSets(len(r.rebuilt)), v1.HoldAnnotation)
 	if !all {
 		done += fmt.Sprintf("; %s could not be rebuilt, so the server refuses the store until you accept it with the command that it prints",
 			countSets(len(r.skipped)))

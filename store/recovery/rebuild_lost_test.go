@@ -34,10 +34,10 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 	}{
 		"a claim names a Secret": {func(_ *corev1.Pod, claim *corev1.PersistentVolumeClaim) {
 			claim.Annotations = map[string]string{v1.GeneratedAnnotation: "web-sst,web-0-token"}
-		}, "was given what they made: Secret web-0-token, Secret web-sst; apply"},
+		}, "uses what they provided: Secret web-0-token, Secret web-sst; apply"},
 		"a pod names an output and a Secret": {func(pod *corev1.Pod, _ *corev1.PersistentVolumeClaim) {
 			pod.Annotations = map[string]string{v1.OutputAnnotationPrefix + "ADDRESS": "192.0.2.1", v1.GeneratedAnnotation: "web-sst"}
-		}, "was given what they made: Secret web-sst, output ADDRESS; apply"},
+		}, "uses what they provided: Secret web-sst, output ADDRESS; apply"},
 		"nothing names any": {func(*corev1.Pod, *corev1.PersistentVolumeClaim) {}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestLostTemplatesOfObjectsAreTold(t *testing.T) {
 			if lost := strings.Contains(told, "spec.objectTemplates are lost"); lost != (test.want != "") || !strings.Contains(told, test.want) {
 				t.Errorf("guesses: got %v, want %q", rebuilt.guesses, test.want)
 			}
-			if !strings.Contains(told, "spec.objectTemplates are none") || rebuilt.set.Spec.ObjectTemplates != nil ||
+			if !strings.Contains(told, "spec.objectTemplates is empty") || rebuilt.set.Spec.ObjectTemplates != nil ||
 				rebuilt.set.Status.ObjectTemplates != nil {
 				t.Errorf("got the templates %v, the status %v and the guesses %v, want none, and that to be said", rebuilt.set.Spec.ObjectTemplates,
 					rebuilt.set.Status.ObjectTemplates, rebuilt.guesses)

@@ -165,7 +165,7 @@ func TestTheServiceIsThatOfTheLatestPod(t *testing.T) {
 	if got := rebuilt.set.Spec.ServiceName; got != "other" {
 		t.Errorf("serviceName: got %q, want that of the latest pod, %q", got, "other")
 	}
-	if want := `serviceName is "other", which pod ` + last.Name + " has"; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
+	if want := `serviceName is "other", as in pod ` + last.Name + ","; !strings.Contains(fmt.Sprint(rebuilt.guesses), want) {
 		t.Errorf("guesses: got %v, want one that begins with %q", rebuilt.guesses, want)
 	}
 }
@@ -203,11 +203,11 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 		"with a pod of a revision that is gone": {func(objects []runtime.Object) []runtime.Object {
 			first[*corev1.Pod](objects).Labels[identity.RevisionLabel] = "web-z"
 			return objects
-		}, `was made from revision "web-z", which is gone`},
+		}, `was created from revision "web-z", which no longer exists`},
 		"with a pod that has the name of no member": {func(objects []runtime.Object) []runtime.Object {
 			first[*corev1.Pod](objects).Name = "stranger"
 			return objects
-		}, "has the name of no member"},
+		}, "does not have the name of a member"},
 		"with pods of three revisions": {func(objects []runtime.Object) []runtime.Object {
 			for i, revision := range []string{"web-b", "web-c"} {
 				nth[*corev1.Pod](objects, i).Labels[identity.RevisionLabel] = revision
@@ -226,7 +226,7 @@ func TestASetIsNotRebuiltWhenItIsNotCertain(t *testing.T) {
 			r := first[*appsv1.ControllerRevision](objects)
 			r.Data.Raw = []byte(strings.Replace(string(r.Data.Raw), `"containers"`, `"restartPolicy":"Never","containers"`, 1))
 			return objects
-		}, "makes no valid set"},
+		}, "do not form a valid set"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,23 +21,23 @@ import (
 	"statefulset.dev/store/signature"
 )
 
-// Trust says which backups are restored.
+// Trust says which backups may be restored.
 type Trust struct {
 	// Keys verify the signatures of backups.
 	Keys signature.Keys
-	// Unauthenticated restores a backup of which nothing shows who made it. One that was forged,
-	// changed or renamed is refused all the same.
+	// Unauthenticated restores a backup even if it does not prove who created it. A backup that was
+	// forged, changed or renamed is still refused.
 	Unauthenticated bool
-	// Name is what the backup was called in its place. Empty stands for the name of the file.
+	// Name is the name that the backup had in its place. Empty stands for the name of the file.
 	Name string
 }
 
-// Restore makes a data directory for the embedded etcd from a backup file, or from
-// in if the file is "-". The directory must be new or empty; on an error it is left
-// as it was. A backup is checked before anything is written, by trust.
+// Restore creates a data directory for the embedded etcd from a backup file, or from in if the file
+// is "-". The directory must be new or empty; on an error it is left unchanged. A backup is checked
+// by trust before anything is written.
 //
-// What was written after the backup is gone, and the cluster knows that: the
-// server does not serve the restored store before an operator accepts it.
+// Everything that was written after the backup is lost, and the cluster knows that: the server does
+// not serve the restored store before an operator accepts it.
 func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, in io.Reader, messages io.Writer) (err error) {
 	if !o.Embeds() {
 		return fmt.Errorf("--etcd-servers is %q: an external etcd is restored with etcdutl snapshot restore",
@@ -49,17 +49,17 @@ func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, 
 	}
 	given, expected := file, trust.expected(file)
 	if file == "-" {
-		// It is checked before it is used, and that takes a file.
+		// The backup is checked before it is used, and the check needs a file.
 		var saveErr error
 		file, _, saveErr = saveBeside(in, path)
 		defer func() { err = errors.Join(err, os.RemoveAll(file)) }()
 		if saveErr != nil {
-			return fmt.Errorf("keeping what comes from standard input: %w", saveErr)
+			return fmt.Errorf("saving standard input to a file: %w", saveErr)
 		}
 	}
 	found, err := signature.Inspect(file, expected, trust.Keys)
 	if err != nil {
-		return fmt.Errorf("--from %q is no backup that can be restored: %w", given, err)
+		return fmt.Errorf("--from %q is not a backup that can be restored: %w", given, err)
 	}
 	if err := trust.accept(given, found, messages); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, 
 	return err
 }
 
-// expected is what a backup has to be called, empty if it has no name.
+// expected is the expected name of a backup, empty if it has no name.
 func (t Trust) expected(file string) string {
 	if t.Name != "" || file == "-" {
 		return t.Name
@@ -83,7 +83,7 @@ func (t Trust) expected(file string) string {
 	return filepath.Base(file)
 }
 
-// accept refuses what is not verified, unless it is asked for.
+// accept refuses a backup that is not verified, unless the operator allows it.
 func (t Trust) accept(file string, found signature.Snapshot, messages io.Writer) (err error) {
 	switch {
 	case found.Unverified == nil:
@@ -97,8 +97,8 @@ func (t Trust) accept(file string, found signature.Snapshot, messages io.Writer)
 	return err
 }
 
-// restoreInto makes a data directory of a backup, if check finds that the etcd which then runs on it
-// has what it should.
+// restoreInto creates a data directory from a backup, if check accepts the etcd that then runs on
+// it.
 func restoreInto(ctx context.Context, path, file string, found signature.Snapshot,
 	check func(context.Context, *clientv3.Client) error) error {
 	dir, err := embedded.OpenDir(path)

@@ -20,8 +20,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// rebuiltSet is a set made from what is left of it, and what about it is not
-// certain.
+// rebuiltSet is a set that was rebuilt from its remains, and what is not certain about it.
 type rebuiltSet struct {
 	set     *v1.StatefulSet
 	guesses []string
@@ -31,11 +30,11 @@ func (r *rebuiltSet) guess(format string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(format, args...))
 }
 
-// rebuild makes the set from its remains. An error says why that cannot be done
-// without a risk for its members.
+// rebuild rebuilds the set from its remains. An error says why that cannot be done without a risk
+// for its members.
 //
-// Always unknown is what neither members nor revisions show. It gets its default,
-// and the set is held until somebody has looked at it.
+// What neither members nor revisions show is always unknown. It gets its default value, and the set
+// is suspended until a user has checked it.
 func (r leftovers) rebuild() (rebuiltSet, error) {
 	if len(r.pods) == 0 {
 		return rebuiltSet{}, errors.New("it has no pods, which would show how many members and which claims it has")
@@ -63,19 +62,19 @@ func (r leftovers) rebuild() (rebuiltSet, error) {
 		}
 	}
 	rebuilt.guess(
-		"podManagementPolicy, updateStrategy (but for the pause of an update), minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates are none; annotations are those of revision %s", latest.Name)
+		"podManagementPolicy, updateStrategy (except for a paused update), minReadySeconds, revisionHistoryLimit and the set's labels are the defaults; spec.objectTemplates is empty; annotations are those of revision %s", latest.Name)
 	metav1.SetMetaDataAnnotation(&rebuilt.set.ObjectMeta, v1.HoldAnnotation,
-		"rebuilt from what the cluster had left of this set; look at its spec, then remove this annotation")
+		"rebuilt from what the cluster still had of this set; check its spec, then remove this annotation")
 	return rebuilt, nil
 }
 
-// members says how many there are, and where they begin.
+// members determines how many members there are, and the first ordinal.
 func (r leftovers) members(rebuilt *rebuiltSet) error {
 	var ordinals []int
 	for _, pod := range r.pods {
 		set, ordinal, ok := identity.ParsePodName(pod.Name)
 		if !ok || set != r.name {
-			return fmt.Errorf("pod %s has the name of no member", pod.Name)
+			return fmt.Errorf("pod %s does not have the name of a member", pod.Name)
 		}
 		ordinals = append(ordinals, ordinal)
 	}
@@ -94,14 +93,14 @@ func (r leftovers) members(rebuilt *rebuiltSet) error {
 	return nil
 }
 
-// serviceName is the one of the pod that was created last: members keep the name of the
-// service that the set had when they were.
+// serviceName is taken from the pod that was created last: members keep the service name that the
+// set had when they were created.
 func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 	latest := slices.MaxFunc(r.pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	rebuilt.set.Spec.ServiceName = latest.Spec.Subdomain
 	for _, pod := range r.pods {
 		if pod.Spec.Subdomain != latest.Spec.Subdomain {
-			rebuilt.guess("serviceName is %q, which pod %s has, because that was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name,
+			rebuilt.guess("serviceName is %q, as in pod %s, which was created last; pod %s has %q", latest.Spec.Subdomain, latest.Name,
 				pod.Name, pod.Spec.Subdomain)
 			break
 		}
@@ -109,21 +108,21 @@ func (r leftovers) serviceName(rebuilt *rebuiltSet) error {
 	return nil
 }
 
-// overrides are lost: what is left of one is a pod that differs. Without it, the controller
-// would recreate the pod as all others.
+// overrides are lost: the only remains of an override are a pod that differs. Without the override,
+// the controller would recreate the pod like all others.
 func (r leftovers) overrides(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
 		if _, overridden := pod.Annotations[v1.OverrideAnnotation]; overridden {
 			rebuilt.guess(
-				"spec.overrides are lost, and pod %s was created with one; add it before the set is not held any more, or the member is recreated without it", pod.Name)
+				"spec.overrides are lost, and pod %s was created with one; add it before you remove the hold annotation, or the member is recreated without it", pod.Name)
 			break
 		}
 	}
 	return nil
 }
 
-// selector is what the labels of the template, of all pods and of the claims have
-// in common. The claims, if there are any, narrow it down to what it was.
+// selector consists of the labels that the template, all pods and the claims have in common. The
+// claims, if there are any, narrow it down to the original selector.
 func (r leftovers) selector(rebuilt *rebuiltSet) error {
 	common := maps.Clone(rebuilt.set.Spec.Template.Labels)
 	keep := func(of map[string]string) {
@@ -153,8 +152,8 @@ func (r leftovers) selector(rebuilt *rebuiltSet) error {
 	return nil
 }
 
-// currentRevision keeps an update that was under way where it was, and pauses it: nothing that is
-// left shows whether the update was aborted, or failed and was rolled back.
+// currentRevision keeps an unfinished update at its position, and pauses it: the remains do not
+// show whether the update was aborted, or failed and was rolled back.
 func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 	update := r.revisions[len(r.revisions)-1].Name
 	current := update
@@ -163,10 +162,10 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 		known := slices.ContainsFunc(r.revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == revision })
 		switch {
 		case !known:
-			return fmt.Errorf("pod %s was made from revision %q, which is gone", pod.Name, revision)
+			return fmt.Errorf("pod %s was created from revision %q, which no longer exists", pod.Name, revision)
 		case revision == update || revision == current:
 		case current != update:
-			return fmt.Errorf("its pods were made from more than two revisions: %s, %s and %s", update, current, revision)
+			return fmt.Errorf("its pods were created from more than two revisions: %s, %s and %s", update, current, revision)
 		default:
 			current = revision
 		}
@@ -178,13 +177,13 @@ func (r leftovers) currentRevision(rebuilt *rebuiltSet) error {
 			RollingUpdate: &v1.RollingUpdateStatefulSetStrategy{Paused: new(true)},
 		}
 		rebuilt.guess(
-			"an update from revision %s to %s is not complete; it is paused, because it may have been aborted or rolled back: kubectl sts rollout resume goes on with it, kubectl sts rollout undo gives the set the template of %s",
+			"an update from revision %s to %s is not complete; it is paused, because it may have been aborted or rolled back: kubectl sts rollout resume continues it, kubectl sts rollout undo returns the set to the template of %s",
 			current, update, current)
 	}
 	return nil
 }
 
-// claimTemplates finds them by the volumes of the pods.
+// claimTemplates derives them from the volumes of the pods.
 func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
 	for _, volume := range r.pods[0].Spec.Volumes {
 		inTemplate := slices.ContainsFunc(rebuilt.set.Spec.Template.Spec.Volumes,
@@ -194,10 +193,10 @@ func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
 		}
 		claim := r.claims[volume.PersistentVolumeClaim.ClaimName]
 		if claim == nil {
-			return fmt.Errorf("claim %s of pod %s is gone, so its template is not known", volume.PersistentVolumeClaim.ClaimName, r.pods[0].Name)
+			return fmt.Errorf("claim %s of pod %s no longer exists, so its template is not known", volume.PersistentVolumeClaim.ClaimName, r.pods[0].Name)
 		}
 		rebuilt.set.Spec.VolumeClaimTemplates = append(rebuilt.set.Spec.VolumeClaimTemplates, claimTemplate(volume.Name, claim))
-		rebuilt.guess("claim template %s is as claim %s, with its storage class", volume.Name, claim.Name)
+		rebuilt.guess("claim template %s is like claim %s, including its storage class", volume.Name, claim.Name)
 	}
 	for _, claim := range r.ownedClaims {
 		if slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == r.uid }) {
@@ -211,8 +210,8 @@ func (r leftovers) claimTemplates(rebuilt *rebuiltSet) error {
 	return nil
 }
 
-// isMemberClaim reports whether every pod mounts, under this name, the claim that
-// is named after it.
+// isMemberClaim reports whether in every pod the volume with this name mounts the claim that is
+// named after volume and pod.
 func (r leftovers) isMemberClaim(name string) bool {
 	for _, pod := range r.pods {
 		i := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
@@ -223,7 +222,7 @@ func (r leftovers) isMemberClaim(name string) bool {
 	return true
 }
 
-// ClaimTemplate leaves out what a claim gets from the cluster.
+// claimTemplate removes what a claim gets from the cluster.
 func claimTemplate(name string, claim *corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaim {
 	template := corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(claim.Labels), Annotations: maps.Clone(claim.Annotations)},
@@ -232,7 +231,7 @@ func claimTemplate(name string, claim *corev1.PersistentVolumeClaim) corev1.Pers
 	template.Spec.VolumeName = ""
 	maps.DeleteFunc(template.Annotations, func(key, _ string) bool {
 		prefix, _, _ := strings.Cut(key, "/")
-		return strings.HasSuffix(prefix, "kubernetes.io") || identity.IsReserved(key) // which is of one claim
+		return strings.HasSuffix(prefix, "kubernetes.io") || identity.IsReserved(key) // these belong to one claim
 	})
 	return template
 }

@@ -66,11 +66,11 @@ func TestABackupIsRestoredByWhoTrustsIt(t *testing.T) {
 		"signed, with its key":              {signed, Trust{Keys: keysNamed(t, "a")}, true, `signed with key "a"`},
 		"signed, after the key was changed": {signed, Trust{Keys: keysNamed(t, "b", "a")}, true, `signed with key "a"`},
 		"signed, after it was changed twice": {
-			signed, Trust{Keys: keysNamed(t, "c", "b")}, false, `signed with key "a", and --backup-key-file has only "c" and "b"`},
-		"signed, without a key":                 {signed, Trust{}, false, "no --backup-key-file is given"},
-		"signed, with a lost key, as asked for": {signed, Trust{Unauthenticated: true}, true, "warning: it says that it was signed"},
+			signed, Trust{Keys: keysNamed(t, "c", "b")}, false, `signed with key "a", but --backup-key-file has only "c" and "b"`},
+		"signed, without a key":                 {signed, Trust{}, false, "no --backup-key-file is set"},
+		"signed, with a lost key, as asked for": {signed, Trust{Unauthenticated: true}, true, "warning: it claims to be signed"},
 		"not signed, with a key": {unsigned, Trust{Keys: keysNamed(t, "a")}, false,
-			"it is not signed, so nothing shows who made it; if you know where it comes from, restore it with --accept-unauthenticated"},
+			"it is not signed, so nothing proves who created it; if you know where it comes from, restore it with --accept-unauthenticated"},
 		"not signed, without a key": {unsigned, Trust{}, false, "--accept-unauthenticated"},
 		"not signed, as asked for":  {unsigned, Trust{Keys: keysNamed(t, "a"), Unauthenticated: true}, true, "warning: it is not signed"},
 	} {

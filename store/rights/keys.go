@@ -12,11 +12,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// compactionKey is where servers agree on who compacts the store, and up to which revision. It is that
-// of k8s.io/apiserver, and not below the prefix.
+// compactionKey is the key by which servers agree on which one compacts the store, and up to which
+// revision. k8s.io/apiserver defines it, and it is not below the prefix.
 const compactionKey = "compact_rev_key"
 
-// keyed is what requests about keys have in common.
+// keyed is what requests for keys have in common.
 type keyed interface {
 	GetKey() []byte
 	GetRangeEnd() []byte
@@ -27,7 +27,7 @@ type put struct{ *pb.PutRequest }
 
 func (put) GetRangeEnd() []byte { return nil }
 
-// outside returns a key of a request that servers must not use.
+// outside returns a key in a request that servers must not use.
 func (r Rights) outside(request any) (key string, found bool) {
 	switch q := request.(type) {
 	case *pb.PutRequest:
@@ -52,7 +52,7 @@ func (r Rights) outsideOf(q keyed) (key string, found bool) {
 	}
 	prefix := strings.TrimSuffix(r.Prefix, "/") + "/"
 	end := q.GetRangeEnd()
-	// An end of one zero byte means all keys from the first one on.
+	// A range end of one zero byte means all keys from the first one on.
 	if !strings.HasPrefix(key, prefix) || bytes.Equal(end, []byte{0}) || bytes.Compare(end, []byte(clientv3.GetPrefixRangeEnd(prefix))) > 0 {
 		return key, true
 	}

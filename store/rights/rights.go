@@ -21,17 +21,18 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-// Rights say who may do what.
+// Rights define which client may do what.
 type Rights struct {
-	// Members are the names in certificates of members, and Server the one in those of servers.
+	// Members are the names in the certificates of members, and Server is the name in those of
+	// servers.
 	Members []string
 	Server  string
-	// Prefix is that of the keys of servers.
+	// Prefix is the prefix of the keys of servers.
 	Prefix string
 }
 
-// ofServers are the requests that servers send: reads, writes and watches of their keys, compaction,
-// the size of the database, and copies of the store.
+// ofServers are the requests that servers may send: reads, writes and watches of their keys,
+// compaction, the size of the database, and copies of the store.
 func ofServers() []string {
 	return []string{
 		pb.KV_Range_FullMethodName, pb.KV_RangeStream_FullMethodName, pb.KV_Txn_FullMethodName,
@@ -41,13 +42,13 @@ func ofServers() []string {
 	}
 }
 
-// Options make a gRPC server of etcd refuse what clients have no right to.
+// Options make a gRPC server of etcd refuse requests that a client may not send.
 func (r Rights) Options() []grpc.ServerOption {
 	d := &door{Rights: r, ofServers: ofServers()}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(d.unary), grpc.ChainStreamInterceptor(d.stream)}
 }
 
-// door is what every request passes.
+// door checks every request.
 type door struct {
 	Rights
 	ofServers []string
@@ -91,7 +92,8 @@ func (c *checked) RecvMsg(message any) error {
 	return c.door.check(c.Context(), message)
 }
 
-// enter says whether a member asks. It fails if whoever asks must not send requests of that kind.
+// enter reports whether the client is a member. It fails if the client must not send requests of
+// that kind.
 func (d *door) enter(ctx context.Context, method string) (member bool, err error) {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
@@ -128,7 +130,7 @@ func nameIn(secure credentials.TLSInfo) string {
 
 func (d *door) check(ctx context.Context, request any) error {
 	if key, found := d.outside(request); found {
-		return d.refuse(ctx, "servers of the store must use keys below %s only (--etcd-prefix), got %q", d.Prefix, key)
+		return d.refuse(ctx, "servers of the store must only use keys below %s (--etcd-prefix), got %q", d.Prefix, key)
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package signature authenticates copies of the store with a key that the place of the copies does not
-// have. A signed copy is a snapshot of etcd like any other: between the database and its hash it has
-// one more block, which etcd's own programs do not read.
+// Package signature authenticates copies of the store with a key that the place of the copies does
+// not know. A signed copy is a valid etcd snapshot: it has an additional block between the database
+// and its hash, which etcd's own programs ignore.
 //
-//	keys.go       the file of keys: the first signs, all verify
-//	sign.go       a snapshot is signed while it is copied
-//	inspect.go    what a file holds, and who made it
+//	keys.go       the key file: the first key signs, all keys verify
+//	sign.go       signs a snapshot while it is copied
+//	inspect.go    what a file contains, and who created it
 package signature

@@ -17,21 +17,21 @@ import (
 	"time"
 )
 
-// Snapshot is a whole copy of a store.
+// Snapshot is a complete copy of a store.
 type Snapshot struct {
-	// Origin is what its signature says, nil if it has none.
+	// Origin is the content of its signature, nil if it has none.
 	Origin *Origin
-	// Unverified is why nothing shows who made the copy: it is not signed, or with a key that is not
-	// there. It is nil if a key has verified the copy.
+	// Unverified is why it is not proven who created the copy: it is not signed, or signed with an
+	// unknown key. It is nil if a key has verified the copy.
 	Unverified error
 
 	database, block int64
 	sum             []byte
 }
 
-// Inspect reads a file. An error means that it must not be restored: it is no snapshot, was damaged,
-// cut off or forged, or is another copy than the one of the expected name. Without an expected name,
-// a copy that was signed with one is refused.
+// Inspect reads a file. An error means that it must not be restored: it is not a snapshot, it was
+// damaged, cut off or forged, or it is another copy than the one with the expected name. Without an
+// expected name, a copy that was signed with a name is refused.
 func Inspect(path, expected string, keys Keys) (Snapshot, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -46,7 +46,8 @@ func inspect(file *os.File, expected string, keys Keys) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	// The database is a multiple of 512 bytes, which tells it from one without hash.
+	// The size of the database is a multiple of 512 bytes, which distinguishes the file from one
+	// without hash.
 	found := Snapshot{database: info.Size() - sha256.Size}
 	if found.database <= 0 || found.database%blockSize != 0 {
 		return Snapshot{}, fmt.Errorf("it has %d bytes, which no etcd snapshot has", info.Size())
@@ -85,7 +86,7 @@ func inspect(file *os.File, expected string, keys Keys) (Snapshot, error) {
 func parseOrigin(block []byte) (*Origin, error) {
 	told, known := bytes.CutPrefix(block[:macAt], []byte(form))
 	if !known {
-		return nil, fmt.Errorf("its signature is of the form %.16q, and this version knows %q: restore it with a later version", block, form)
+		return nil, fmt.Errorf("its signature has the form %.16q, but this version knows only %q: restore it with a later version", block, form)
 	}
 	var origin Origin
 	if err := json.Unmarshal(bytes.TrimRight(told, "\x00"), &origin); err != nil {
@@ -94,20 +95,20 @@ func parseOrigin(block []byte) (*Origin, error) {
 	return &origin, nil
 }
 
-// unverified is why no key of these can verify the copy.
+// unverified is why none of the keys can verify the copy.
 func (s Snapshot) unverified(keys Keys) error {
 	switch {
 	case s.Origin == nil:
-		return errors.New("it is not signed, so nothing shows who made it")
+		return errors.New("it is not signed, so nothing proves who created it")
 	case len(keys) == 0:
-		return fmt.Errorf("it says that it was signed with key %q, and no --backup-key-file is given to verify that", s.Origin.Key)
+		return fmt.Errorf("it claims to be signed with key %q, but no --backup-key-file is set to verify that", s.Origin.Key)
 	case keys.named(s.Origin.Key) == nil:
-		return fmt.Errorf("it says that it was signed with key %q, and --backup-key-file has only %s", s.Origin.Key, keys.names())
+		return fmt.Errorf("it claims to be signed with key %q, but --backup-key-file has only %s", s.Origin.Key, keys.names())
 	}
 	return nil
 }
 
-// read copies the database, and returns the hash of the database and the signature.
+// read copies the database, and returns the hash of database and signature.
 func (s Snapshot) read(file io.Reader, database io.Writer) ([]byte, error) {
 	sum := sha256.New()
 	if _, err := io.CopyN(io.MultiWriter(sum, database), file, s.database); err != nil {
@@ -119,7 +120,7 @@ func (s Snapshot) read(file io.Reader, database io.Writer) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// checkHash compares the hash with the content of the file, and copies the database.
+// checkHash compares the hash with the contents of the file, and copies the database.
 func (s *Snapshot) checkHash(file io.Reader, database io.Writer) error {
 	sum, err := s.read(file, database)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Snapshot) checkHash(file io.Reader, database io.Writer) error {
 	return nil
 }
 
-// mustBe refuses a verified copy under the name of another one.
+// mustBe refuses a verified copy that has the name of another one.
 func (o Origin) mustBe(expected string) error {
 	made := o.Made.Format(time.RFC3339)
 	switch {
@@ -145,21 +146,21 @@ func (o Origin) mustBe(expected string) error {
 		return nil
 	case o.Name == "":
 		return fmt.Errorf(
-			"it was made by hand at %s, and is called %q, as no copy is that was made by hand: call it something else if it is the one that you want", made, expected)
+			"it was made by hand at %s, but it is called %q, a name that only a server gives to its copies: rename it if it is the one that you want", made, expected)
 	case expected == "":
 		return fmt.Errorf("it was signed as %q of %s: standard input has no name, so add --name=%s if that is the one that you want", o.Name,
 			made, o.Name)
 	}
-	return fmt.Errorf("it was signed as %q of %s, and is called %q: add --name=%s if that is the one that you want", o.Name, made, expected,
+	return fmt.Errorf("it was signed as %q of %s, but it is called %q: add --name=%s if that is the one that you want", o.Name, made, expected,
 		o.Name)
 }
 
-// ofServer tells whether a name is like one that servers give to their copies.
+// ofServer reports whether a name is like one that servers give to their copies.
 func ofServer(name string) bool {
 	return strings.HasPrefix(name, "sets-") && strings.Contains(name, ".backup")
 }
 
-// CopyDatabase copies the database out of the file that was inspected. It fails if the file has
+// CopyDatabase copies the database from the file that was inspected. It fails if the file has
 // changed since.
 func (s Snapshot) CopyDatabase(to io.Writer, path string) error {
 	file, err := os.Open(path)

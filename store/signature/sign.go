@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	// family begins the block of each signature, and form that of those which this version knows.
+	// family begins the block of each signature, and form that of signatures that this version
+	// knows.
 	family = "sets-signature-"
 	form   = family + "1"
-	// blockSize is how much is between the database and its hash. It keeps the size of a snapshot one
-	// that etcd's programs accept.
+	// blockSize is the size of the block between the database and its hash. With it, etcd's
+	// programs still accept the size of the snapshot.
 	blockSize = 512
-	// macAt is where in the block the HMAC-SHA-256 of all that is before it begins.
+	// macAt is the position in the block of the HMAC-SHA-256 of everything before it.
 	macAt = blockSize - sha256.Size
 )
 
-// Origin is what a signature says about a copy.
+// Origin is the content of a signature.
 type Origin struct {
-	// Name is what the copy is called in its place. It is empty for a copy that was made by hand.
+	// Name is the name of the copy in its place. It is empty for a copy that was made by hand.
 	Name string `json:"name,omitempty"`
 	// Made is when the copy was begun, in seconds.
 	Made time.Time `json:"made"`
@@ -43,8 +44,8 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s of %s, signed with key %q", name, o.Made.Format(time.RFC3339), o.Key)
 }
 
-// Sign copies a snapshot of etcd and signs it on the way, so that it takes no memory. It returns the
-// size of the copy, and an error if the snapshot was cut off.
+// Sign copies a snapshot of etcd and signs it while copying, so it needs no memory for the
+// snapshot. It returns the size of the copy, and an error if the snapshot was cut off.
 func (k Key) Sign(to io.Writer, snapshot io.Reader, name string, made time.Time) (int64, error) {
 	block, err := blockOf(Origin{Name: name, Made: made.UTC().Truncate(time.Second), Key: k.Name})
 	if err != nil {
@@ -71,7 +72,7 @@ func (k Key) Sign(to io.Writer, snapshot io.Reader, name string, made time.Time)
 func blockOf(origin Origin) ([]byte, error) {
 	told, err := json.Marshal(origin)
 	if err != nil {
-		return nil, fmt.Errorf("writing the origin of a copy: %w", err)
+		return nil, fmt.Errorf("encoding the origin of a copy: %w", err)
 	}
 	if len(form)+len(told) > macAt {
 		return nil, fmt.Errorf("the name %q has %d bytes, which is too long for a signature", origin.Name, len(origin.Name))
@@ -81,7 +82,7 @@ func blockOf(origin Origin) ([]byte, error) {
 	return block, nil
 }
 
-// allButHash writes what it is given, but for the last bytes, which are the hash of a snapshot.
+// allButHash writes everything except for the last bytes, which are the hash of a snapshot.
 type allButHash struct {
 	to   io.Writer
 	held []byte

@@ -106,8 +106,8 @@ func TestACopyIsVerifiedOrRefused(t *testing.T) {
 		"of a secret with the name of ours": {
 			content: copied, expected: ofServerName, keys: keysOf(t, "one "+secret(3)), want: `key "one" did not sign it`},
 		"of an unknown key": {content: copied, expected: ofServerName, keys: keysOf(t, two),
-			unverified: `was signed with key "one", and --backup-key-file has only "two"`},
-		"signed, and no key is there": {content: copied, expected: ofServerName, unverified: "no --backup-key-file is given"},
+			unverified: `claims to be signed with key "one", but --backup-key-file has only "two"`},
+		"signed, and no key is there": {content: copied, expected: ofServerName, unverified: "no --backup-key-file is set"},
 		"without a signature":         {content: withoutSignature, expected: ofServerName, keys: both, unverified: "it is not signed"},
 		"cut off in the database": {
 			content: copied[:4096+sha256.Size], expected: ofServerName, keys: both, want: "its hash is wrong, so it was damaged or cut off"},
@@ -175,10 +175,10 @@ func TestAFileOfKeysIsReadOrRefused(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"one key":                       {"one " + secret(1) + "\n", ""},
 		"two, with comments":            {"# since May\n\n  two\t" + secret(2) + "\r\none " + secret(1), ""},
-		"none":                          {"# one " + secret(1) + "\n", "it has 0 keys, want one, or two"},
+		"none":                          {"# one " + secret(1) + "\n", "it has 0 keys: it must have one, or two"},
 		"three":                         {"a " + secret(1) + "\nb " + secret(2) + "\nc " + secret(3), "it has 3 keys"},
-		"one name twice":                {"a " + secret(1) + "\na " + secret(2), `line 2: key "a" is there twice`},
-		"a secret without a name":       {secret(1), "line 1: it has 1 words, want NAME SECRET"},
+		"one name twice":                {"a " + secret(1) + "\na " + secret(2), `line 2: key "a" occurs twice`},
+		"a secret without a name":       {secret(1), "line 1: it has 1 words, must be NAME SECRET"},
 		"a name with a slash":           {"a/b " + secret(1), "line 1: the name of the key must have"},
 		"what is not base64":            {"a hunter2!", `the secret of key "a" is not base64`},
 		"a secret that can be tried":    {"a aHVudGVyMg==", `the secret of key "a" has 7 bytes, must have 32 to 64`},

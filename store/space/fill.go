@@ -15,49 +15,49 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// How much of etcd's quota, in percent, is in use when something is done about it.
+// How much of etcd's quota, in percent, is in use when the server reacts.
 const (
-	// compactFrom is when old revisions are dropped before their time, and compactAllFrom
-	// when all but the latest are.
+	// compactFrom is when old revisions are compacted early, and compactAllFrom when all except the
+	// latest are.
 	compactFrom, compactAllFrom = 50, 75
-	// refuseFrom is when nothing may grow any more.
+	// refuseFrom is when sets may no longer grow.
 	refuseFrom = 85
-	// refuseFileFrom is when the same is so because of the file, which etcd counts and
+	// refuseFileFrom is the same for the size of the file, which etcd compares with the quota, and
 	// which does not shrink by itself.
 	refuseFileFrom = 95
 )
 
 const (
-	// fillInterval is how often etcd is asked. What it is asked grows by some hundred MiB
-	// in that time at most.
+	// fillInterval is how often etcd is asked. Its data grows by at most a few hundred MiB in that
+	// time.
 	fillInterval = 2 * time.Second
-	// askTimeout bounds a question to etcd.
+	// askTimeout limits a request to etcd.
 	askTimeout      = 5 * time.Second
 	longestFillWait = 30 * time.Second
 	// fillLifetime is how long an answer counts.
 	fillLifetime = time.Minute
-	// keptIntervals is how many intervals old a revision is at least that is dropped
-	// before its time: watches and lists in pages may still want it.
+	// keptIntervals is the minimum age, in intervals, of a revision that is compacted early:
+	// watches and paged lists may still need it.
 	keptIntervals = 15
 )
 
-// fill is how full a store is, in bytes. The zero value is not known.
+// fill is how full a store is, in bytes. The zero value is unknown.
 type fill struct {
-	// used is what etcd's data takes, and file what its database takes on disk, with the
-	// room in it that can be used again.
+	// used is the size of etcd's data, and file the size of its database on disk, including
+	// reusable space.
 	used, file int64
-	// quota is the size of the file at which etcd takes no more writes. 0 is not known.
+	// quota is the size of the file at which etcd accepts no more writes. 0 is unknown.
 	quota int64
 }
 
 func (f fill) usedFrom(percent int64) bool { return f.quota > 0 && f.used*100 >= f.quota*percent }
 func (f fill) fileFrom(percent int64) bool { return f.quota > 0 && f.file*100 >= f.quota*percent }
 
-// refuses says whether nothing may grow.
+// refuses reports whether sets must not grow.
 func (f fill) refuses() bool { return f.usedFrom(refuseFrom) || f.fileFrom(refuseFileFrom) }
 
-// Remedies are what an operator can do: about a file with unused room in it, and about a
-// quota that is used.
+// Remedies are what an operator can do: about a file with unused space, and about a quota that is
+// used up.
 type Remedies struct{ Defragment, Enlarge string }
 
 // explain says what is full, and what to do about it.
@@ -72,16 +72,16 @@ func (f fill) explain(remedies Remedies) string {
 		inBytes(f.file), inBytes(f.quota), refuseFileFrom, inBytes(f.used), remedies.Defragment, remedies.Enlarge)
 }
 
-// filling keeps an eye on how full etcd is, and drops old revisions in time.
+// filling monitors how full etcd is, and compacts old revisions in time.
 type filling struct {
 	client   *clientv3.Client
 	interval time.Duration
 
 	mu    sync.Mutex
 	last  fill
-	until time.Time // when last does not count any more
+	until time.Time // when last expires
 
-	seen      []int64 // revisions at the last looks, the oldest first
+	seen      []int64 // revisions in the last answers, the oldest first
 	compacted int64
 }
 
@@ -99,7 +99,7 @@ func (f *filling) latest() fill {
 	return f.last
 }
 
-// run looks until ctx ends, ever more rarely while etcd does not answer.
+// run asks etcd until ctx ends, and less and less often while etcd does not answer.
 func (f *filling) run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	refused := false
@@ -109,7 +109,7 @@ func (f *filling) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			logger.V(2).Info("Could not ask how full the store is", "err", err)
+			logger.V(2).Info("Failed to read how full the store is", "err", err)
 			pause = min(2*pause, max(longestFillWait, f.interval))
 		default:
 			pause = f.interval
@@ -117,7 +117,7 @@ func (f *filling) run(ctx context.Context) {
 			f.compact(ctx, now, revision)
 		}
 		if is := now.refuses(); err == nil && is != refused {
-			logger.Info("Whether sets may be created and grow has changed", "may", !is, "used", inBytes(now.used), "database", inBytes(now.file),
+			logger.Info("Store admission changed", "may", !is, "used", inBytes(now.used), "database", inBytes(now.file),
 				"quota", inBytes(now.quota))
 			refused = is
 		}
@@ -135,7 +135,8 @@ func (f *filling) remember(now fill) {
 	f.last, f.until = now, time.Now().Add(max(fillLifetime, 2*f.interval))
 }
 
-// ask takes the fullest of etcd's members: the first that has no room ends it for all.
+// ask returns the values of etcd's fullest member, because the first member without room stops the
+// writes of all.
 func (f *filling) ask(ctx context.Context) (fill, int64, error) {
 	var all fill
 	var revision int64
@@ -160,8 +161,8 @@ func (f *filling) ask(ctx context.Context) (fill, int64, error) {
 	return all, revision, nil
 }
 
-// compact drops old revisions once much of the quota is in use. Otherwise that is done
-// every five minutes, in which a flood of updates could use all of it.
+// compact compacts old revisions once much of the quota is in use. Otherwise, compaction runs every
+// five minutes, and a flood of updates could use the whole quota within that time.
 func (f *filling) compact(ctx context.Context, now fill, revision int64) {
 	f.seen = append(f.seen, revision)
 	if len(f.seen) > keptIntervals {
@@ -181,10 +182,10 @@ func (f *filling) compact(ctx context.Context, now fill, revision int64) {
 	defer cancel()
 	_, err := f.client.Compact(limited, target)
 	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
-		klog.FromContext(ctx).Info("Could not compact the store before its time", "revision", target, "err", err)
+		klog.FromContext(ctx).Info("Failed to compact the store early", "revision", target, "err", err)
 		return
 	}
 	f.compacted = target
-	klog.FromContext(ctx).Info("Compacted the store before its time", "revision", target, "used", inBytes(now.used), "quota",
+	klog.FromContext(ctx).Info("Compacted the store early", "revision", target, "used", inBytes(now.used), "quota",
 		inBytes(now.quota))
 }

@@ -14,14 +14,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Filter refuses what has no room before next reads it.
+// Filter refuses requests for which there is no room before next reads them.
 func (r *Room) Filter(serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return gate{r, serializer, next}
 }
 
-// gate refuses a body before it is read whose namespace has no room for so many bytes.
-// So a flood of refused writes costs little. What is written in the end may be larger, for
-// a patch, and is looked at again by who stores it.
+// gate refuses a request before its body is read, if its namespace has no room for that many bytes.
+// So a flood of refused writes costs little. The stored object may be larger, for example after a
+// patch, so the storage checks it again.
 type gate struct {
 	room       *Room
 	serializer runtime.NegotiatedSerializer

@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// fillMetrics show how full the store is. Without an answer of etcd there is no figure.
+// fillMetrics show how full the store is. Without an answer of etcd there are no values.
 type fillMetrics struct {
 	metrics.BaseStableCollector
 	latest            func() fill
@@ -21,13 +21,13 @@ func newFillMetrics(latest func() fill) *fillMetrics {
 	}
 	return &fillMetrics{
 		latest: latest,
-		file:   desc("store_bytes", "Size of the database of etcd, of its fullest member, in bytes"),
-		used:   desc("store_used_bytes", "What of the database of etcd is in use, in bytes; the rest is used again"),
-		quota:  desc("store_quota_bytes", "Size of the database at which etcd takes no more writes, in bytes"),
+		file:   desc("store_bytes", "Size of the database of etcd, on its fullest member, in bytes"),
+		used:   desc("store_used_bytes", "How much of the database of etcd is in use, in bytes; the rest is reused"),
+		quota:  desc("store_quota_bytes", "Size of the database at which etcd accepts no more writes, in bytes"),
 	}
 }
 
-// showFill lets alerts see how full the store is.
+// showFill registers the metrics for alerts.
 func showFill(latest func() fill) {
 	// A second server in one process, which only tests have, is not shown.
 	_ = legacyregistry.CustomRegister(newFillMetrics(latest))

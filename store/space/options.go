@@ -14,20 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The defaults let a namespace write an ordinary set some hundred times a second, and
-// fill etcd's quota of 8 GiB in an hour if nothing were compacted.
+// With the defaults, a namespace can write an ordinary set a few hundred times a second. Without
+// compaction, it would fill etcd's quota of 8 GiB in an hour.
 const (
 	defaultWriteRate  = "2Mi"
 	defaultWriteBurst = "64Mi"
 )
 
-// Options bound what is written to the store, in bytes, as quantities.
+// Options limit how much is written to the store, in bytes, as quantities.
 type Options struct {
-	// Rate is how many bytes a namespace may write in a second, and Burst how many at once.
+	// Rate is how many bytes a namespace may write per second, and Burst how many at once.
 	Rate, Burst string
 }
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{Rate: defaultWriteRate, Burst: defaultWriteBurst}
 }
@@ -35,12 +35,12 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Rate, "namespace-write-rate", o.Rate,
-		"How many bytes of sets each namespace may write to the store in a second, for each replica of the server. What is beyond is refused with 429 and may be sent again; status and deletions are free. 0 sets no limit.")
+		"How many bytes of sets each namespace may write to the store per second, for each replica of the server. Writes beyond that are refused with 429 and may be retried; status and deletions do not count. 0 sets no limit.")
 	flags.StringVar(&o.Burst, "namespace-write-burst", o.Burst,
 		"How many bytes of sets a namespace may write at once after it has written little. At least 2Mi.")
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns errors that name the invalid flags.
 func (o *Options) Validate() []error {
 	_, _, errs := o.read()
 	return errs
@@ -57,7 +57,7 @@ func (o *Options) read() (bytesPerSecond, burst int64, errs []error) {
 	return bytesPerSecond, burst, errs
 }
 
-// bytesOf reads a quantity such as 64Mi.
+// bytesOf parses a quantity such as 64Mi.
 func bytesOf(text string, least int64) (int64, error) {
 	const most = 1 << 40
 	quantity, err := resource.ParseQuantity(text)
@@ -68,7 +68,7 @@ func bytesOf(text string, least int64) (int64, error) {
 	return quantity.Value(), nil
 }
 
-// Start begins to look how full etcd is. The func that it returns ends that.
+// Start begins to monitor how full etcd is. The returned function ends that.
 func (o *Options) Start(ctx context.Context, etcd *clientv3.Client, remedies Remedies) (*Room, func(), error) {
 	bytesPerSecond, burst, errs := o.read()
 	if err := errors.Join(errs...); err != nil {
@@ -79,7 +79,7 @@ func (o *Options) Start(ctx context.Context, etcd *clientv3.Client, remedies Rem
 	return room, stop, nil
 }
 
-// startRoom asks etcd at this interval.
+// startRoom asks etcd at the given interval.
 func startRoom(ctx context.Context, etcd *clientv3.Client, interval time.Duration, bytesPerSecond, burst int64, remedies Remedies) (*Room,
 	func()) {
 	filling := newFilling(etcd, interval)

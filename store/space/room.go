@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// namespacesAtOnce is how many namespaces are remembered that have written lately. A
-	// namespace that is forgotten has its whole burst again.
+	// namespacesAtOnce is how many namespaces with recent writes are remembered. A forgotten
+	// namespace has its whole burst again.
 	namespacesAtOnce = 4096
-	// leastBurst is the largest set that etcd stores, and some more.
+	// leastBurst is somewhat more than the largest set that etcd stores.
 	leastBurst = 2 << 20
 )
 
-// Room bounds what is written to the store: by each namespace, so that one does not fill
-// it for all, and by all, so that the last room is left for status and deletions. It is the
-// Room of registry/statefulset.
+// Room limits how much is written to the store: by each namespace, so that one namespace does not
+// fill it for all, and in total, so that some room is left for status and deletions. It is the Room
+// of registry/statefulset.
 type Room struct {
 	fill     func() fill
 	remedies Remedies
@@ -38,7 +38,7 @@ type Room struct {
 	spaces *lru.Cache // of *rate.Limiter, by namespace
 }
 
-// newRoom makes a room without a rate if bytesPerSecond is 0.
+// newRoom returns a room, without a rate limit if bytesPerSecond is 0.
 func newRoom(bytesPerSecond, burst int64, fill func() fill, remedies Remedies) *Room {
 	limit := rate.Limit(bytesPerSecond)
 	if bytesPerSecond == 0 {
@@ -47,8 +47,8 @@ func newRoom(bytesPerSecond, burst int64, fill func() fill, remedies Remedies) *
 	return &Room{fill: fill, remedies: remedies, rate: limit, burst: int(burst), spaces: lru.New(namespacesAtOnce)}
 }
 
-// Take refuses what grows while the store is nearly full (507), and what a namespace
-// writes beyond its rate (429, with the time after which it may be sent again).
+// Take refuses writes that grow while the store is nearly full (507), and writes of a namespace
+// beyond its rate (429, with the time after which to retry).
 func (r *Room) Take(namespace string, bytes int, grows bool) error {
 	if full := r.fill(); grows && full.refuses() {
 		return insufficientStorage(full.explain(r.remedies))
@@ -61,7 +61,7 @@ func (r *Room) Take(namespace string, bytes int, grows bool) error {
 	return r.tooMuch(namespace, bytes, limiter.TokensAt(now))
 }
 
-// peek is what Take would say of so many bytes, and takes none.
+// peek returns what Take would return for a number of bytes, and reserves none.
 func (r *Room) peek(namespace string, bytes int64) error {
 	left := r.limiter(namespace).TokensAt(time.Now())
 	if wanted := min(bytes, int64(r.burst)); r.rate != rate.Inf && float64(wanted) > left {
@@ -74,7 +74,7 @@ func (r *Room) peek(namespace string, bytes int64) error {
 func (r *Room) tooMuch(namespace string, bytes int, left float64) error {
 	wait := math.Ceil((float64(bytes) - left) / float64(r.rate))
 	return apierrors.NewTooManyRequests(fmt.Sprintf(
-		"namespace %q writes more than %s a second to the store, after a burst of %s; sets that are applied again and again without need may be the reason; try again in %.0f s",
+		"namespace %q writes more than %s a second to the store, after a burst of %s; a possible reason is that sets are applied again and again without need; try again in %.0f s",
 		namespace, inBytes(int64(r.rate)), inBytes(int64(r.burst)), max(1, wait)), int(max(1, wait)))
 }
 
@@ -89,15 +89,15 @@ func (r *Room) limiter(namespace string) *rate.Limiter {
 	return limiter
 }
 
-// insufficientStorage is an answer that clients show, and do not repeat by themselves as
-// they do 429: waiting does not help, somebody has to make room.
+// insufficientStorage is an answer that clients show. They do not retry it as they retry 429:
+// waiting does not help, because a user must free some room.
 func insufficientStorage(message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: "InsufficientStorage", Message: message,
 	}}
 }
 
-// inBytes is a number of bytes as people write it; large ones are rounded down to MiB.
+// inBytes formats a number of bytes; large numbers are rounded down to MiB.
 func inBytes(n int64) string {
 	const mebi = 1 << 20
 	if n > 10*mebi {
