@@ -18339,12 +18339,12 @@ func schema_statefulsetdev_api_apps_v1_ContainerOverride(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ContainerOverride says in what a container is otherwise than the template describes.",
+				Description: "ContainerOverride overrides parts of a container of the template.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of a container of the template.",
+							Description: "name is the name of a container or an init container of the template.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18352,14 +18352,14 @@ func schema_statefulsetdev_api_apps_v1_ContainerOverride(ref common.ReferenceCal
 					},
 					"image": {
 						SchemaProps: spec.SchemaProps{
-							Description: "image takes the place of that of the template.",
+							Description: "image replaces the image of the template. It stays when the image of the template changes.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "resources are added to those of the template, or take the place of those of the same name. claims cannot be set.",
+							Description: "resources are added to those of the template. Requests and limits of the same resource are replaced. claims cannot be set.",
 							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
 						},
 					},
@@ -18375,7 +18375,7 @@ func schema_statefulsetdev_api_apps_v1_ContainerOverride(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "env takes the place of variables of the same name where they stand; the others come after those of the template.",
+							Description: "env overrides environment variables. A variable of the same name is replaced at its position. Other variables are added after those of the template.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18399,12 +18399,12 @@ func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "DisruptionGate is asked before a pod is removed. The question is the annotation apps.statefulset.dev/disruption of the pod, whose JSON has an id, and then the condition of the pod with the status False and the reason Requested. The answer is the status True with the reason Request and the id, as in Request7. An answer to an earlier question is none.",
+				Description: "DisruptionGate is asked before a pod is removed. A request consists of the annotation apps.statefulset.dev/disruption of the pod, whose JSON has an id, and of the condition of the pod with the status False and the reason Requested. An agent answers by setting the condition to True, with the reason Request and the id, such as Request7. An answer to an earlier request is ignored.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"conditionType": {
 						SchemaProps: spec.SchemaProps{
-							Description: "conditionType is the type of the condition, with a domain, as in example.com/handed-over. A pod that has it in its readinessGates does not get traffic from the question on; it is given the condition True when it is created.",
+							Description: "conditionType is the type of the pod condition. It must have a domain, such as example.com/handed-over, but not apps.statefulset.dev, and must not be in the podConditions of a step. If the pod template has it in readinessGates, a pod gets no traffic from the request on. The controller sets the condition of a new pod to True.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18417,7 +18417,7 @@ func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "operations are those for which the gate is asked: Update, ScaleDown and Replace. Without any, all. A pod that is not ready, and not only because a gate was asked, is updated without asking.",
+							Description: "operations are the operations for which the gate is asked: Update, ScaleDown and Replace. Defaults to all. The gate is not asked about the update of a pod that is not ready, unless the pod is not ready only because of a request.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18432,7 +18432,7 @@ func schema_statefulsetdev_api_apps_v1_DisruptionGate(ref common.ReferenceCallba
 					},
 					"timeoutSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "timeoutSeconds is for how many seconds the answer is waited for, from the question on. After that the pod is removed without it. Without it there is no end.",
+							Description: "timeoutSeconds is the number of seconds that the controller waits for the answer, counted from the request. After that, it removes the pod without an answer. It must not be negative. If it is not set, the controller waits without a limit.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -18448,12 +18448,12 @@ func schema_statefulsetdev_api_apps_v1_GeneratedKey(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "GeneratedKey is a key of a Secret, for which a random text is drawn when the Secret is created.",
+				Description: "GeneratedKey is a key of a Secret whose value is generated when the Secret is created.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"key": {
 						SchemaProps: spec.SchemaProps{
-							Description: "key is that of the Secret's data.",
+							Description: "key is the key in the data of the Secret.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18461,7 +18461,7 @@ func schema_statefulsetdev_api_apps_v1_GeneratedKey(ref common.ReferenceCallback
 					},
 					"bytes": {
 						SchemaProps: spec.SchemaProps{
-							Description: "bytes is how many random bytes are drawn, from 16 to 64. The text has four characters for three of them: it is base64 as in URLs, without padding.",
+							Description: "bytes is the number of random bytes that are generated, from 16 to 64. The value is their base64 encoding for URLs, without padding: four characters for three bytes.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -18478,12 +18478,12 @@ func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallbac
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "InPlaceUpdate says that an update changes pods instead of replacing them, where that is possible.",
+				Description: "InPlaceUpdate makes an update change the existing pods instead of replacing them, where that is possible.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "policy is IfPossible or Only. Possible is a change of the images of containers and of sidecars (init containers with restartPolicy Always), of the cpu and the memory that these request and are limited to, where both templates say something of it, the QoS class of the pod stays and the host resizes pods, and of labels and annotations of the template. What an environment variable reads cannot be changed so, nor resources that a volume shows. If anything else has changed, IfPossible recreates the member, and Only leaves it as it is. A member that mounts other claims than the templates describe is never updated in place.\n\nPossible enum values:\n - `\"IfPossible\"` recreates such a member, as without the field.\n - `\"Only\"` leaves such a member as it is, and the update waits: no pod is removed for an update.",
+							Description: "policy is IfPossible or Only. These changes of the template are possible in place: images of containers and of sidecars (init containers with restartPolicy Always); their CPU and memory requests and limits; labels and annotations. A request or limit can change in place only if both templates set it, the QoS class of the pod does not change, and the host cluster can resize pods. Labels and annotations that an environment variable reads, and resources that an environment variable or a volume shows, cannot change in place. If anything else changes, IfPossible recreates the member, and Only does not change it. A member that mounts other claims than the templates describe is never updated in place.\n\nPossible enum values:\n - `\"IfPossible\"` recreates the member, as without the field.\n - `\"Only\"` does not change the member, and the update waits. No pod is removed for an update.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18492,7 +18492,7 @@ func schema_statefulsetdev_api_apps_v1_InPlaceUpdate(ref common.ReferenceCallbac
 					},
 					"drainSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "drainSeconds is how many seconds a member that is ready is out of service before its containers are restarted, from 0 to 3600. Pods that are created as long as the field is there have the readiness gate apps.statefulset.dev/in-service; the condition of that type becomes False, so that the pod gets no new connections, and True again when the containers run as the update wants it. A pod without the gate is recreated instead, or, with the policy Only, restarted without being taken out of service. Without the field, containers are restarted at once.",
+							Description: "drainSeconds is the number of seconds for which a ready member is out of service before its containers are restarted, from 0 to 3600. While the field is set, new pods get the readiness gate apps.statefulset.dev/in-service. Before a restart, the controller sets the condition of that type to False, so the pod gets no new connections. It sets the condition to True when the containers run as the update requires. A pod without the readiness gate is recreated instead. With the policy Only, it is restarted without a drain. If the field is not set, containers are restarted at once.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -18508,7 +18508,7 @@ func schema_statefulsetdev_api_apps_v1_MemberIdentity(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MemberIdentity gives the templates of a set parameters: $(NAME) in them becomes, for each member, the value of the parameter of that name. It is recorded in revisions beside the template, so that a change of it is an update, and is undone with one.\n\nThe parameters are IDENTITY (the name of the member), ORDINAL, SET, NAMESPACE, REPLICAS, SERVICE and DNS_NAME (both only with serviceName), and those of values. $$(NAME) gives $(NAME). Other names stay as they are.",
+				Description: "MemberIdentity enables parameters in the templates of a set: $(NAME) is replaced, for each member, with the value of the parameter of that name. Revisions record it with the template, so a change of it is an update, and undoing an update restores it.\n\nThe parameters are IDENTITY (the name of the member), ORDINAL, SET, NAMESPACE, REPLICAS, SERVICE and DNS_NAME (both only with serviceName), and those in values. $$(NAME) becomes the text $(NAME). Other names are not replaced.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"env": {
@@ -18518,7 +18518,7 @@ func schema_statefulsetdev_api_apps_v1_MemberIdentity(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "env are the parameters that every container gets as environment variables, in front of its own. What a container names in an environment variable, its command, its arguments or a subPathExpr it gets in any case.",
+							Description: "env are the parameters that every container gets as environment variables, before its own variables. Parameters that a container names in an environment variable, its command, its arguments or a subPathExpr are added in any case. At most 200.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18537,7 +18537,7 @@ func schema_statefulsetdev_api_apps_v1_MemberIdentity(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "transforms change the pod template, with its parameters, in this order. At most 32.",
+							Description: "transforms compute fields of the pod template, with its parameters, in the order of the list. At most 32.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18550,7 +18550,7 @@ func schema_statefulsetdev_api_apps_v1_MemberIdentity(ref common.ReferenceCallba
 					},
 					"values": {
 						SchemaProps: spec.SchemaProps{
-							Description: "values are further parameters, with names in capitals, and what they are for members of which no override says otherwise. At most 100, of 4096 bytes each.",
+							Description: "values are additional parameters, and their values for members without an override of them. A name has at most 63 upper-case letters, digits and underscores, and begins with a letter. At most 100, with at most 4096 bytes for each value.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -18575,12 +18575,12 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MemberOverride says in what some members are otherwise than the template describes. It is no part of a revision: it holds at every revision that a member gets, and undoing an update leaves it.",
+				Description: "MemberOverride overrides parts of the pod template and of the claim templates for selected members. It is not part of a revision: it applies at every revision of a member, and undoing an update does not change it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name tells the override from others of the set, as a DNS label. To change it recreates nobody.",
+							Description: "name identifies the override in the set. It must be a DNS label. A new name recreates no member.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18593,7 +18593,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinals are the members that it is for, whether or not the set wants them now. At most 100 ranges; an ordinal is in one range of one override at most.",
+							Description: "ordinals are the members that the override applies to. They may include ordinals that are not members now. At most 100 ranges. A member can have only one override.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18606,7 +18606,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 					},
 					"labels": {
 						SchemaProps: spec.SchemaProps{
-							Description: "labels are added to those of the template, or take the place of those of the same key. A key that spec.selector has, or that says which member a pod is, is refused.",
+							Description: "labels are added to those of the template. A label with the same key is replaced. Keys that spec.selector uses, keys that identify a member, and keys of apps.statefulset.dev are rejected.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -18621,7 +18621,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 					},
 					"annotations": {
 						SchemaProps: spec.SchemaProps{
-							Description: "annotations are added to those of the template, or take the place of those of the same key.",
+							Description: "annotations are added to those of the template. An annotation with the same key is replaced. Keys of apps.statefulset.dev are rejected.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -18636,7 +18636,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 					},
 					"nodeSelector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "nodeSelector is added to that of the template, or takes the place of what it says of the same key.",
+							Description: "nodeSelector is added to that of the template. A value with the same key is replaced.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -18679,7 +18679,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "containers are those of the template, init containers too, that are otherwise. One that a revision does not have is left out there.",
+							Description: "containers override containers and init containers of the template, by name. If a revision does not have the container, its override is ignored there.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18702,7 +18702,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeClaims are the claim templates that are otherwise. No member is recreated for them: they hold for claims that are created, and, as far as volumeClaimUpdate lets claims that exist follow their templates, for these.",
+							Description: "volumeClaims override claim templates, by name. They recreate no member. They apply to claims that are created later, and to existing claims as far as volumeClaimUpdate allows.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18715,7 +18715,7 @@ func schema_statefulsetdev_api_apps_v1_MemberOverride(ref common.ReferenceCallba
 					},
 					"values": {
 						SchemaProps: spec.SchemaProps{
-							Description: "values take the place of those of identity.values. A member whose values change is recreated.",
+							Description: "values replace those of identity.values for these members. A member whose values change is recreated.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -18741,12 +18741,12 @@ func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MemberReplacement names a pod that is to be removed because somebody has asked for its member to be replaced.",
+				Description: "MemberReplacement is a pod that the controller removes because a user requested the replacement of its member.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"ordinal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinal is that of the member.",
+							Description: "ordinal is the ordinal of the member.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -18754,7 +18754,7 @@ func schema_statefulsetdev_api_apps_v1_MemberReplacement(ref common.ReferenceCal
 					},
 					"podUID": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podUID is the UID of its pod. Another pod of the member is not removed for it.",
+							Description: "podUID is the UID of the pod. The controller does not remove another pod of the member for it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18771,12 +18771,12 @@ func schema_statefulsetdev_api_apps_v1_ObjectOutput(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObjectOutput is a text that is read from an object as the host has it.",
+				Description: "ObjectOutput is a string that is read from an object in the host cluster.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the parameter: at most 40 capitals, digits and underscores.",
+							Description: "name is the name of the parameter. It has at most 40 upper-case letters, digits and underscores, begins with a letter, and does not end with an underscore.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18784,7 +18784,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectOutput(ref common.ReferenceCallback
 					},
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression gives the text, in CEL, from the variable object. As long as it fails, as where a field is missing, there is no value yet; an empty text is one.",
+							Description: "expression is a CEL expression that computes the string from the variable object. It has at most 1024 bytes, and so has the result. While the evaluation fails, for example because a field is missing, there is no value. An empty string is a value.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18801,12 +18801,12 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObjectRetention says how long objects are kept. Without it, for ever.",
+				Description: "ObjectRetention specifies when objects are deleted. If it is not set, they are never deleted.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"whenScaled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenScaled says what becomes of the object of a member that is not wanted any more and has no pod, and of any object when its template is removed, and no pod is left that may use it. Without it, Retain. Delete needs a right of whoever asks for it, and one of the controller.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Description: "whenScaled specifies what happens to the object of a member that is not desired any more and has no pod. If the template is removed, it applies to all its objects, once no pod can use them. It is Retain (the default) or Delete. With Delete, the user who sets it and the controller need the right to delete the object.\n\nPossible enum values:\n - `\"Delete\"` deletes the object.\n - `\"Retain\"` keeps the object.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},
@@ -18814,7 +18814,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 					},
 					"whenDeleted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenDeleted says what becomes of the objects when the set is deleted, those of removed members included. Without it, Retain. Delete has the host's garbage collector delete them, soon after the set is gone and whether or not its pods have ended; it needs a right of whoever asks for it. Where the set is deleted with the option to orphan what belongs to it, they stay.\n\nPossible enum values:\n - `\"Delete\"` deletes it.\n - `\"Retain\"` keeps it.",
+							Description: "whenDeleted specifies what happens to the objects when the set is deleted, including objects of removed members. It is Retain (the default) or Delete. With Delete, the garbage collector of the host cluster deletes them soon after the set is deleted, even if pods of the set still run. The user who sets it needs the right to delete the objects. If the set is deleted with the option to orphan its dependents, the objects are kept.\n\nPossible enum values:\n - `\"Delete\"` deletes the object.\n - `\"Retain\"` keeps the object.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},
@@ -18822,7 +18822,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectRetention(ref common.ReferenceCallb
 					},
 					"scaledAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the object is deleted as soon as no pod may use it.",
+							Description: "scaledAfterSeconds is the number of seconds for which such an object is kept before it is deleted. It must be at least 1, and requires whenScaled Delete. If the member or the template returns before that, the object is used again. If it is not set, the object is deleted as soon as no pod can use it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -18837,12 +18837,12 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they hold up nothing. They follow the template while pods run, and stay unless retention says otherwise.",
+				Description: "ObjectTemplate describes an object, such as a Service or a ConfigMap, that the controller creates for each member, or once for the set. A pod is created only after the objects of its member and of the set; nothing else waits for objects. Objects follow their template while pods run. They are never deleted unless retention is set.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name identifies the template, in messages and for overrides of lists.",
+							Description: "name identifies the template in messages, labels and the status. It must be a DNS label of at most 40 characters.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18850,7 +18850,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 					},
 					"scope": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scope says whether every member has an object of its own. Without it, Member.\n\nPossible enum values:\n - `\"Member\"` makes one object for each wanted member.\n - `\"Set\"` makes one object for the set.",
+							Description: "scope is Member (the default), for one object for each member, or Set, for one object for the set.\n\nPossible enum values:\n - `\"Member\"` creates one object for each desired member.\n - `\"Set\"` creates one object for the set.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Member", "Set"},
@@ -18863,7 +18863,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "object is the manifest. $(NAME) in its strings becomes the parameter of that name, which are those of spec.identity; those of a member are known to objects of members only. The name of an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and no owner references.",
+							Description: "object is the manifest. $(NAME) in its strings is replaced with the parameter of that name. The parameters are those of spec.identity; parameters of a member are available only with scope Member. With scope Member, the name of the object must contain $(IDENTITY). The manifest has no namespace, which is that of the set, and no owner references.",
 							Ref:         ref(runtime.RawExtension{}.OpenAPIModelName()),
 						},
 					},
@@ -18874,7 +18874,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "transforms change the object, with its parameters, in this order. At most 32. REPLICAS is among the parameters, and is a number. MEMBERS is the list of the members that the set wants, each with identity, ordinal and, with serviceName, dnsName; in objects of members it may have 128.",
+							Description: "transforms compute fields of the object, with its parameters, in the order of the list. At most 32. REPLICAS is a parameter here, and is a number. MEMBERS is the list of the desired members, each with identity, ordinal and, with serviceName, dnsName. With scope Member, the list can have at most 128 members.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18887,7 +18887,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 					},
 					"existingPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "existingPolicy says what becomes of an object of somebody else that has the name already. Without it, Use.\n\nPossible enum values:\n - `\"Refuse\"` leaves it alone, and creates no pod that needs the object.\n - `\"Use\"` leaves it alone, and takes it for the one that was to be made.",
+							Description: "existingPolicy specifies what happens if another client created an object of that name. With Use (the default), the set uses the object and never changes it. With Refuse, the set is stalled.\n\nPossible enum values:\n - `\"Refuse\"` does not change the object, and creates no pod that needs it.\n - `\"Use\"` uses the object, and never changes it.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Refuse", "Use"},
@@ -18905,7 +18905,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "outputs are texts that are read from the object, and that pods have as parameters, beside those of spec.identity: where the kubelet looks up names, and in identity.env. A pod that names one is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of Secrets.",
+							Description: "outputs are strings that are read from the object. Pods can use them like the parameters of spec.identity, where the kubelet expands variables and in identity.env. A pod that names an output is created only when there is a value, and keeps that value. Objects that are Secrets cannot have outputs. At most 8 in a set.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18918,7 +18918,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 					},
 					"retention": {
 						SchemaProps: spec.SchemaProps{
-							Description: "retention says when objects are deleted. Without it, never.",
+							Description: "retention specifies when objects are deleted. If it is not set, they are never deleted.",
 							Ref:         ref(appsv1.ObjectRetention{}.OpenAPIModelName()),
 						},
 					},
@@ -18934,7 +18934,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplate(ref common.ReferenceCallba
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "generate has random texts drawn for a Secret when it is created, by key. They never change: a Secret that is there is left as it is, and one that is gone is not drawn again as long as a claim or a pod of the set has known it. Only of Secrets. At most 16.",
+							Description: "generate lists keys for which random values are generated when a Secret is created. The values never change. A Secret that exists is not changed. A Secret that was deleted is not generated again while a claim or a pod of the set names it. It is allowed for Secrets only. At most 16 keys.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -18958,12 +18958,12 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ObjectTemplateStatus says how far the objects of a template are as it describes.",
+				Description: "ObjectTemplateStatus describes the state of the objects of a template.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the template.",
+							Description: "name is the name of the template.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -18971,82 +18971,82 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "kind is that of the objects, as in \"Service\" or \"Certificate.cert-manager.io\".",
+							Description: "kind is the kind of the objects, such as \"Service\" or \"Certificate.cert-manager.io\".",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"objectName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "objectName is the name of the objects as the template has it, with parameters. It is empty until it is known which of them are there.",
+							Description: "objectName is the name of the objects as it is in the template, with parameters. It is empty until the controller has checked which of the objects exist.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"wanted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "wanted is how many objects there are to be.",
+							Description: "wanted is the number of desired objects.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"present": {
 						SchemaProps: spec.SchemaProps{
-							Description: "present is how many of them there are that are the set's.",
+							Description: "present is the number of desired objects that exist and that the set owns.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"updated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "updated is how many of these are as the template describes now.",
+							Description: "updated is the number of these objects that match the current template.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"foreign": {
 						SchemaProps: spec.SchemaProps{
-							Description: "foreign is how many of the wanted objects are somebody else's, and are used as they are.",
+							Description: "foreign is the number of desired objects that the set does not own, and uses without changing them.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"retired": {
 						SchemaProps: spec.SchemaProps{
-							Description: "retired is how many objects of removed members, or of a removed template, are to be deleted.",
+							Description: "retired is the number of objects of removed members, or of a removed template, that will be deleted.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"removedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "removedAt is when the template was removed from the spec, unset as long as it is there. The entry is kept while there are objects of it to be deleted, as retention said then.",
+							Description: "removedAt is the time when the template was removed from the spec. It is absent while the spec has the template. The entry is kept until the objects of the template are deleted, according to retention.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"apiVersion": {
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersion is that of the objects of a removed template.",
+							Description: "apiVersion is the API version of the objects of a removed template.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"retention": {
 						SchemaProps: spec.SchemaProps{
-							Description: "retention is what a removed template said of its objects last.",
+							Description: "retention is the last retention of a removed template.",
 							Ref:         ref(appsv1.ObjectRetention{}.OpenAPIModelName()),
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message says what keeps the first object from being as it is to be, empty if nothing does.",
+							Description: "message says why the first object that is missing or out of date is in that state. It is empty if there is none.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"dueTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "dueTime is when the first of the retired objects is deleted.",
+							Description: "dueTime is the time when the first of the retired objects will be deleted.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -19063,7 +19063,7 @@ func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "OrdinalRange is a row of ordinals, with both its ends.",
+				Description: "OrdinalRange is a range of ordinals. It includes both ends.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"first": {
@@ -19076,7 +19076,7 @@ func schema_statefulsetdev_api_apps_v1_OrdinalRange(ref common.ReferenceCallback
 					},
 					"last": {
 						SchemaProps: spec.SchemaProps{
-							Description: "last is the highest, not less than first. Without it the range is first alone.",
+							Description: "last is the highest ordinal of the range. It must not be less than first. Defaults to first.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19092,12 +19092,12 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlanAction is one thing that the controller does in the host cluster.",
+				Description: "PlanAction is one change that the controller makes in the host cluster.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type says what the action does.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"ApplyObject\"` brings such an object to what its template describes now.\n - `\"CreateAnchor\"` creates the revision without a template that such objects belong to that are deleted with the set.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the claims that a member lacks, and then its pod.\n - `\"CreateObject\"` creates an object that a template of spec.objectTemplates describes.\n - `\"CreateRevision\"` records the set's template.\n - `\"DeleteClaim\"` deletes the claim of a member that was removed long enough ago, and its data.\n - `\"DeleteObject\"` deletes the object of a member that was removed long enough ago.\n - `\"DeletePod\"` removes a pod gracefully.\n - `\"DeleteRevision\"` removes a revision that nothing needs any more.\n - `\"EndInPlace\"` notes at a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` notes on a claim what its deletion rests on: that a pod of the set mounts it, since when its member is removed, or that it is to stay.\n - `\"MarkObject\"` notes on such an object since when its member is removed, or that it is to stay.\n - `\"OwnAnchor\"` has that revision be deleted with the set.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` gives up a pod that no longer matches the set.\n - `\"RepairPod\"` restores the labels of a pod's identity.\n - `\"ResizePod\"` gives containers of a pod that is updated in place other cpu and memory.\n - `\"SetClaimOwners\"` makes the owner references of a claim follow the retention policy.\n - `\"SetObjectOwners\"` has the object of a member that is not wanted be deleted with the set, or not any more.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` makes a claim larger, or gives it the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` brings a pod to another revision without replacing it.",
+							Description: "type is the type of the action.\n\nPossible enum values:\n - `\"AdoptPod\"` makes the set the controller of a pod that has none.\n - `\"AdoptRevision\"` makes the set the controller of a revision that has none.\n - `\"ApplyObject\"` changes an object to match its current template.\n - `\"CreateAnchor\"` creates the ControllerRevision that owns the objects which are deleted with the set. It records no template.\n - `\"CreateClaims\"` creates claims that an existing pod waits for.\n - `\"CreateMember\"` creates the missing claims of a member, and then its pod.\n - `\"CreateObject\"` creates an object that a template of spec.objectTemplates describes.\n - `\"CreateRevision\"` records the template of the set.\n - `\"DeleteClaim\"` deletes the claim of a member whose removal is long enough ago, with its data.\n - `\"DeleteObject\"` deletes the object of a member whose removal is long enough ago.\n - `\"DeletePod\"` deletes a pod gracefully.\n - `\"DeleteRevision\"` deletes a revision that is not needed any more.\n - `\"EndInPlace\"` records on a pod that its containers have been restarted and resized.\n - `\"MarkClaim\"` records on a claim that a pod of the set mounts it, since when its member is removed, or that it is kept. The deletion of the claim depends on these records.\n - `\"MarkObject\"` records on an object since when its member is removed, or that it is kept.\n - `\"OwnAnchor\"` makes the set an owner of the ControllerRevision that owns objects, so that it is deleted with the set.\n - `\"PatchPod\"` changes labels and annotations of a pod.\n - `\"RaiseRevision\"` makes an earlier revision the latest again.\n - `\"ReleasePod\"` releases a pod that no longer matches the selector of the set.\n - `\"RepairPod\"` restores the labels that identify a pod.\n - `\"ResizePod\"` changes the CPU and memory of containers of a pod that is updated in place.\n - `\"SetClaimOwners\"` changes the owner references of a claim to match the retention policy.\n - `\"SetObjectOwners\"` changes whether the object of a surplus member is deleted with the set.\n - `\"SetPodConditions\"` sets conditions in the status of a pod.\n - `\"UpdateClaim\"` enlarges a claim, or sets the attributes, labels and annotations of its template.\n - `\"UpdateInPlace\"` updates a pod to another revision without replacing it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19106,7 +19106,7 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 					},
 					"ordinal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinal is the member that the action is for. Absent for actions on revisions and on pods that are no members any more.",
+							Description: "ordinal is the ordinal of the member that the action is for. Absent for actions on revisions, and on pods that are not members any more.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19139,14 +19139,14 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 					},
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the name of the revision that a pod is created at, or that the action is about.",
+							Description: "revision is the name of the revision at which a pod is created, or that the action is for.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message says in a few words for what reason the action is done.",
+							Description: "message is the reason for the action, in a few words.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19154,7 +19154,7 @@ func schema_statefulsetdev_api_apps_v1_PlanAction(ref common.ReferenceCallback) 
 					},
 					"description": {
 						SchemaProps: spec.SchemaProps{
-							Description: "description says in one line what the action does.",
+							Description: "description describes the action in one line.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19171,12 +19171,12 @@ func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlanMember is a member that is to be changed, and is not in this round.",
+				Description: "PlanMember is a member that an update will change, but not in this round.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"ordinal": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinal is that of the member.",
+							Description: "ordinal is the ordinal of the member.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -19184,14 +19184,14 @@ func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) 
 					},
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the one that its pod has.",
+							Description: "revision is the revision of its pod.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"target": {
 						SchemaProps: spec.SchemaProps{
-							Description: "target is the revision that it is to have.",
+							Description: "target is the revision that the member will have.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19199,7 +19199,7 @@ func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) 
 					},
 					"whyNot": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whyNot says why it is not its turn.\n\nPossible enum values:\n - `\"Aborted\"` says that somebody has aborted the update, and it cannot go back.\n - `\"Budget\"` says that as many members are unavailable as may be.\n - `\"ClaimGrowth\"` says that claims of the member come first.\n - `\"Draining\"` says that the member is out of service, and its containers are restarted when that has lasted for as long as the set says.\n - `\"Failed\"` says that the update has failed.\n - `\"Gate\"` says that a gate has yet to agree.\n - `\"Held\"` says that the set is on hold, or waits for its revisions.\n - `\"InPlaceImpossible\"` says that the member would have to be recreated, which the set does not allow.\n - `\"NotReturnable\"` says that the member could not be created again.\n - `\"OnDelete\"` says that the update strategy leaves it to people.\n - `\"Order\"` says that the member is last, by its labels.\n - `\"Partition\"` says that the member is below the partition.\n - `\"Paused\"` says that the update is paused.\n - `\"Predecessor\"` says that an ordered set waits for another member.\n - `\"StepQuota\"` says that the step of the update does not reach the member.",
+							Description: "whyNot is the reason why the member is not changed in this round.\n\nPossible enum values:\n - `\"Aborted\"` means that a user aborted the update, and it cannot be rolled back.\n - `\"Budget\"` means that the maximum number of members is unavailable.\n - `\"ClaimGrowth\"` means that claims of the member are changed first.\n - `\"Draining\"` means that the member is being drained. Its containers are restarted after spec.updateStrategy.rollingUpdate.inPlace.drainSeconds.\n - `\"Failed\"` means that the update has failed.\n - `\"Gate\"` means that a gate has not agreed yet.\n - `\"Held\"` means that the set is suspended, or waits for its revisions.\n - `\"InPlaceImpossible\"` means that the member would have to be recreated, and the set does not allow that.\n - `\"NotReturnable\"` means that the member could not be created again.\n - `\"OnDelete\"` means that with the update strategy OnDelete, a user must delete the pod.\n - `\"Order\"` means that the labels of the member make it last in the order of the update.\n - `\"Partition\"` means that the member is below the partition.\n - `\"Paused\"` means that the update is paused.\n - `\"Predecessor\"` means that an ordered set waits for another member.\n - `\"StepQuota\"` means that the current step of the update does not include the member.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19208,7 +19208,7 @@ func schema_statefulsetdev_api_apps_v1_PlanMember(ref common.ReferenceCallback) 
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is a sentence for people that says the same.",
+							Description: "message describes the reason in a sentence for people.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -19224,7 +19224,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlanRound is what the controller does when it looks at a set.",
+				Description: "PlanRound is what the controller does in one sync of a set.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"steps": {
@@ -19234,7 +19234,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "steps are the actions by the moment at which each begins if the host refuses nothing. One that is refused holds up those of its own member in later steps; one that records or raises a revision holds up the actions for all members.",
+							Description: "steps are the actions, grouped by the time at which they begin if the host cluster refuses none of them. A refused action delays the actions of its own member in later steps. A refused action that records or raises a revision delays the actions of all members.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19247,7 +19247,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 					},
 					"waitingFor": {
 						SchemaProps: spec.SchemaProps{
-							Description: "waitingFor says what the set waits for then, empty if for nothing.",
+							Description: "waitingFor is what the set waits for after the actions. It is empty if it waits for nothing.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -19259,7 +19259,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "warnings are what people should know although nothing is done about it.",
+							Description: "warnings describe problems that the controller does not solve.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19272,7 +19272,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 					},
 					"unavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "unavailable is how many wanted members serve nobody when the round begins.",
+							Description: "unavailable is the number of desired members that are unavailable when the round begins.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -19280,7 +19280,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 					},
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "maxUnavailable is how many may, because of an update.",
+							Description: "maxUnavailable is the number of members that may be unavailable because of an update.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -19288,7 +19288,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 					},
 					"requeueAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "requeueAfterSeconds is how long it takes, rounded up, until the controller looks again although nothing has changed. Absent if it never does.",
+							Description: "requeueAfterSeconds is the number of seconds, rounded up, until the next sync if nothing changes before. Absent if there is no such sync.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19300,7 +19300,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "expectedEvents are the events that the host is taken to answer the round with, such as \"pod web-2 is gone\". Always empty in the plan of the set as it is.",
+							Description: "expectedEvents are the events in the host cluster that the simulation assumes after this round, such as \"pod web-2 is gone\". It is empty in the plan of the current set.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19319,7 +19319,7 @@ func schema_statefulsetdev_api_apps_v1_PlanRound(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "members are those that are to be changed and are not in this round, each with the reason, in the order of the update. They are listed, up to 100, of the first round, and of the last one if the plan is stuck.",
+							Description: "members are the members that an update will change but that this round does not change, each with the reason, in the order of the update. Only the first round lists them, and the last round if the plan is stuck. At most 100.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19343,7 +19343,7 @@ func schema_statefulsetdev_api_apps_v1_PlanStep(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlanStep is a list of actions that are carried out at the same time.",
+				Description: "PlanStep is a list of actions that the controller executes at the same time.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"actions": {
@@ -19353,7 +19353,7 @@ func schema_statefulsetdev_api_apps_v1_PlanStep(ref common.ReferenceCallback) co
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "actions are independent of each other: one that fails stops none of the others.",
+							Description: "actions are independent of each other: if one fails, the others continue.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19377,12 +19377,12 @@ func schema_statefulsetdev_api_apps_v1_PlanWarning(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlanWarning is a word for programs and a sentence for people.",
+				Description: "PlanWarning describes a problem that the controller does not solve.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is one CamelCase word.",
+							Description: "reason is one CamelCase word, for programs.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19390,7 +19390,7 @@ func schema_statefulsetdev_api_apps_v1_PlanWarning(ref common.ReferenceCallback)
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is a sentence that names the object and the cause.",
+							Description: "message is a sentence for people. It names the object and the cause.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19407,7 +19407,7 @@ func schema_statefulsetdev_api_apps_v1_Reclaim(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Reclaim says from when on the claims of removed members are deleted.",
+				Description: "Reclaim describes when the claims of removed members are deleted.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"first": {
@@ -19420,20 +19420,20 @@ func schema_statefulsetdev_api_apps_v1_Reclaim(ref common.ReferenceCallback) com
 					},
 					"last": {
 						SchemaProps: spec.SchemaProps{
-							Description: "last is the highest ordinal of the members. Absent, it is first.",
+							Description: "last is the highest ordinal of the members. Defaults to first.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"dueTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "dueTime is when they are deleted.",
+							Description: "dueTime is the time from which the claims are deleted.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message says why claims that are due have not been deleted. Nothing waits for that, so that no condition tells of it.",
+							Description: "message says why claims that are due have not been deleted. Nothing waits for that, so no condition reports it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -19451,32 +19451,32 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RollingUpdateStatefulSetStrategy refines a rolling update.",
+				Description: "RollingUpdateStatefulSetStrategy has the parameters of a rolling update.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"partition": {
 						SchemaProps: spec.SchemaProps{
-							Description: "partition holds back an update: the members whose ordinals are below ordinals.start+partition keep the revision they have, and get it again when they are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.",
+							Description: "partition excludes the first members from updates. Members whose ordinals are below ordinals.start+partition keep their revision, and get it again when their pods are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "maxUnavailable is how many members may be unavailable because of the update, as a number (5) or as a share of replicas (10%), rounded down but never below 1. Members that are unavailable for other reasons count too. Must not be 0. Defaults to 1.",
+							Description: "maxUnavailable is the number of members that may be unavailable because of the update, as a number (5) or a percentage of replicas (10%). The result is rounded down, but is at least 1. Members that are unavailable for other reasons count, too. Must not be 0, or more than 100%. Defaults to 1.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
 					"replaceUnreadyAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replaceUnreadyAfterSeconds lets an update reach members that keep it from going on: a pod that has not been ready for so many seconds, and is not at the revision that its member is to have, is replaced at that revision. In a set of the policy OrderedReady that happens to one member at a time, whether or not those before it are available; in a Parallel one, to members below the partition, as the others are replaced anyhow. A pod that is ready is never removed for it. Without the field such a pod stays until somebody deletes it, as in apps/v1; 300 is recommended.",
+							Description: "replaceUnreadyAfterSeconds lets an update replace members that block it. If a pod has not been ready for that many seconds and is outdated, the controller replaces it at the target revision of its member. An OrderedReady set replaces one such member at a time, even if members before it are not available. A Parallel set replaces such members below the partition; the others are replaced in any case. The field never causes the removal of a ready pod. If it is not set, such a pod stays until a user deletes it, as in apps/v1. The recommended value is 300.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paused stops an update: no member is recreated for it, out of turn neither. Members are still created, at the revision that they had: a member that the update has reached at the new one, any other at the one before. Scaling goes on, and so does the growth of claims.",
+							Description: "paused stops an update: no member is recreated for it, not even out of order. The controller still recreates lost pods: at the update revision if the update has reached the member, and at the previous revision otherwise. Scaling and the growth of claims continue. Defaults to false.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -19488,7 +19488,7 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "steps take an update to a part of the members first, and go on only when all is well with those: a step is done when so many members are at the new revision and available for so long, and what else it asks for is there. After the last step the update goes on to all members. Every update begins with the first step. Not together with a partition above 0. At most 20.",
+							Description: "steps divide an update into parts. Each step updates a number of members, and the update continues only when the step is done: that many members are at the update revision, have been available for bakeSeconds, and meet the other requirements of the step. After the last step, all other members are updated. Every update begins with the first step. The field is rejected together with a partition above 0. At most 20 steps.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19501,7 +19501,7 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 					},
 					"failurePolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failurePolicy says what becomes of an update that fails: because members that it has reached do not become available within spec.progressDeadlineSeconds, or because a pod condition that a step asks for is False. Wait, the default, takes it no further until that has ceased; Rollback brings the members back to the revision before, and leaves the template as it is. Not together with a partition above 0.\n\nPossible enum values:\n - `\"Rollback\"` brings the members of a failed update back to the current revision. The template stays as it is, and the update is not tried again until the set has another one.\n - `\"Wait\"` takes a failed update no further until the cause has ceased. It is the default, and is not filled in.",
+							Description: "failurePolicy specifies what happens when an update fails. An update fails if members that it has reached do not become available within spec.progressDeadlineSeconds, or if a pod condition that a step requires is False. Wait (the default) stops the update until the cause is gone. Rollback returns the members to the current revision, and does not change the template. It is rejected together with a partition above 0.\n\nPossible enum values:\n - `\"Rollback\"` returns the members of a failed update to the current revision. The template does not change, and the update is not tried again until the set gets another template.\n - `\"Wait\"` stops a failed update until the cause is gone. It is the default, and is not written into the set.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Rollback", "Wait"},
@@ -19509,13 +19509,13 @@ func schema_statefulsetdev_api_apps_v1_RollingUpdateStatefulSetStrategy(ref comm
 					},
 					"order": {
 						SchemaProps: spec.SchemaProps{
-							Description: "order says which members are changed before which: when an update recreates them, and when their claims grow (volumeClaimUpdate). It does not say which are changed at all: partition counts ordinals from the first one, whatever their order. Without it the highest ordinal comes first, as in apps/v1.",
+							Description: "order specifies the order in which an update changes members, and in which their claims grow (volumeClaimUpdate). It does not specify which members are updated: partition counts ordinals from the first one in any order. If it is not set, the highest ordinal comes first, as in apps/v1.",
 							Ref:         ref(appsv1.UpdateOrder{}.OpenAPIModelName()),
 						},
 					},
 					"inPlace": {
 						SchemaProps: spec.SchemaProps{
-							Description: "inPlace lets an update change the pod that a member has instead of replacing it, where that is possible: the pod keeps its name, its UID, its node, its address and its volumes, and only the containers whose image has changed are restarted. Until they are, the member counts as unavailable, as one that is recreated does. Partition, order and paused hold for it as for any other update. Without the field every member is recreated, as in apps/v1.",
+							Description: "inPlace makes an update change the existing pod of a member instead of replacing it, where that is possible. The pod keeps its name, UID, node, address and volumes, and only the containers whose image or resources have changed are restarted or resized. Until that is complete, the member counts as unavailable. partition, order and paused apply as in any other update. If it is not set, every member is recreated, as in apps/v1.",
 							Ref:         ref(appsv1.InPlaceUpdate{}.OpenAPIModelName()),
 						},
 					},
@@ -19531,12 +19531,12 @@ func schema_statefulsetdev_api_apps_v1_RolloutFailure(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RolloutFailure says why an update has failed.",
+				Description: "RolloutFailure describes why an update failed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is one CamelCase word for programs.",
+							Description: "reason is one CamelCase word, for programs.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19544,14 +19544,14 @@ func schema_statefulsetdev_api_apps_v1_RolloutFailure(ref common.ReferenceCallba
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is a sentence for people; it names the member and the cause.",
+							Description: "message is a sentence for people. It names the member and the cause.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"time": {
 						SchemaProps: spec.SchemaProps{
-							Description: "time is when that was found.",
+							Description: "time is when the controller detected the failure.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -19568,12 +19568,12 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RolloutStatus is what an update rests on that the controller has decided earlier. It is written before anything is done that follows from it, so that a controller that takes over goes on in the same way. Only the controller writes it.",
+				Description: "RolloutStatus is the state of the current update that the controller has recorded. The controller writes it before it acts on it, so that a controller that takes over continues in the same way. Only the controller and requests to statefulsets/NAME/rollout write it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the update revision that this is about. It ends when the set gets another one.",
+							Description: "revision is the update revision that this status is for. When the set gets another update revision, the status is discarded.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19586,7 +19586,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "released are the members that the update has reached, while it is paused or goes by steps: they come back at revision.",
+							Description: "released are the members that the update has reached, if it is paused or has steps. Their pods are recreated at revision.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19604,7 +19604,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "superseded are the members that had neither this revision nor the current one when that was noted first: nobody has the template that they had, so they come back at revision, too, and the update cannot be rolled back.",
+							Description: "superseded are the members that had neither revision nor the current revision when the controller first recorded this. Their template is not recorded anywhere, so their pods are also recreated at revision, and the update cannot be rolled back.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19617,26 +19617,26 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 					},
 					"step": {
 						SchemaProps: spec.SchemaProps{
-							Description: "step is the step that the update is at, from 1, and one more than there are after the last. It is 1 of an update without steps, and 0 if nothing is known of released and superseded yet.",
+							Description: "step is the current step of the update, from 1. After the last step it is one more than the number of steps. It is 1 for an update without steps, and 0 if released and superseded are not recorded yet.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"bakeStartTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "bakeStartTime is since when all members that the step asks for are available without a break.",
+							Description: "bakeStartTime is the time since which all members that the step requires have been available without interruption.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"progressTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "progressTime is since when mostAvailable has not become more, although a member at revision is not available, or has yet to bake. If it lies further back than spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for something else than its members.",
+							Description: "progressTime is the time since which mostAvailable has not increased, although a member at revision is not available or its bake is not complete. If it is longer ago than spec.progressDeadlineSeconds (plus bakeSeconds, once the bake has begun), the update has failed. Absent while the update waits for something other than its members.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"mostAvailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "mostAvailable is how many members at revision have been available at a time in this step.",
+							Description: "mostAvailable is the highest number of members at revision that were available at the same time in this step.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19648,7 +19648,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "passed are the members all of whose pod conditions that the step asks for have been True: if one becomes False, the update has failed at once, and not only after the bake.",
+							Description: "passed are the members for which all pod conditions that the step requires have been True. If one of these conditions becomes False, the update fails at once, and not only after the bake.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19661,41 +19661,41 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 					},
 					"promotedStep": {
 						SchemaProps: spec.SchemaProps{
-							Description: "promotedStep is the last step that somebody has promoted.",
+							Description: "promotedStep is the last step that a user has promoted.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"promotedAll": {
 						SchemaProps: spec.SchemaProps{
-							Description: "promotedAll is true if somebody has ended the steps.",
+							Description: "promotedAll is true if a user has ended the steps.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"aborted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "aborted is true if somebody has aborted the update.",
+							Description: "aborted is true if a user has aborted the update.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollback is true if the update has failed, and failurePolicy is Rollback.",
+							Description: "rollback is true if the update has failed and failurePolicy is Rollback.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"failure": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failure says why the update is rolled back.",
+							Description: "failure is the reason why the update is rolled back.",
 							Ref:         ref(appsv1.RolloutFailure{}.OpenAPIModelName()),
 						},
 					},
 					"unblocking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "unblocking is the ordinal of the member that is being replaced although members before it need not be available, because of spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the member is ready, and until then no other is replaced so.",
+							Description: "unblocking is the ordinal of the member that is being replaced although members before it may be unavailable, because of spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the member is ready. Until then, no other member is replaced in this way.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19707,7 +19707,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStatus(ref common.ReferenceCallbac
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "stepHashes are hashes of the steps that step and promotedStep count. If the steps change during the update, the controller compares them with the new steps, and the update continues at the first step that it has not done with the same content.",
+							Description: "stepHashes are hashes of the steps that step and promotedStep refer to. If the steps change during the update, the controller compares the new steps with them. The update continues at the first step that it has not done with the same content.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19732,18 +19732,18 @@ func schema_statefulsetdev_api_apps_v1_RolloutStep(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RolloutStep is a part of the members that an update is taken to, and what has to be so before it goes on.",
+				Description: "RolloutStep specifies how many members an update changes, and what is required of them before the update continues.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"updated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "updated is how many members are to be at the new revision, as a number (1) or as a share of replicas (25%), rounded up. More than in the step before.",
+							Description: "updated is the number of members at the update revision, as a number (1) or a percentage of replicas (25%), rounded up. It must be at least 1 or 1%, at most 100%, and more than in the step before.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
 					"bakeSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "bakeSeconds is for how long the members at the new revision have to be available without a break. Defaults to 0; at most 604800, a week.",
+							Description: "bakeSeconds is the number of seconds for which all members at the update revision must be available without interruption. Defaults to 0. At most 604800 (one week).",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -19755,7 +19755,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStep(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "podConditions are types of pod conditions, of domains of their own, that have to be True for each member at the new revision. Someone else writes them: a sidecar, a Job, a controller. At most 8.",
+							Description: "podConditions are types of pod conditions that must be True for each member at the update revision. Each type must have a domain, such as example.com/healthy. Another program sets the conditions: a sidecar, a Job or a controller. At most 8.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19769,7 +19769,7 @@ func schema_statefulsetdev_api_apps_v1_RolloutStep(ref common.ReferenceCallback)
 					},
 					"approval": {
 						SchemaProps: spec.SchemaProps{
-							Description: "approval is Automatic, the default, or Manual: the update goes on when somebody has promoted the step, too.\n\nPossible enum values:\n - `\"Automatic\"` goes on as soon as the step is done. It is the default, and is not filled in.\n - `\"Manual\"` waits, after all else that the step asks for, for somebody to promote it.",
+							Description: "approval is Automatic (the default) or Manual. With Manual, the update also waits until a user promotes the step.\n\nPossible enum values:\n - `\"Automatic\"` continues as soon as the step is done. It is the default, and is not written into the set.\n - `\"Manual\"` waits until a user promotes the step, after all other requirements of the step are met.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Automatic", "Manual"},
@@ -19788,7 +19788,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSet(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSet runs members that must not be replaceable: each has a name, a disk and an address of its own, and gets the same ones back whenever it is started again. Member i of the set \"db\" is the pod \"db-i\".",
+				Description: "StatefulSet runs members that are not interchangeable. Each member has its own name, disks and network identity, and keeps them when its pod is recreated. Member i of the set \"db\" is the pod \"db-i\".",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -19807,21 +19807,21 @@ func schema_statefulsetdev_api_apps_v1_StatefulSet(ref common.ReferenceCallback)
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the standard object metadata. The name must be a DNS label, because it is the first part of every member's host name.",
+							Description: "metadata is the standard object metadata. The name must be a DNS label, because it is the first part of the host name of each member.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
 					},
 					"spec": {
 						SchemaProps: spec.SchemaProps{
-							Description: "spec is what the user wants: how many members, of what shape, and how they are brought up, updated and taken down.",
+							Description: "spec specifies the desired members: their number, their pod and claims, and how they are created, updated and removed.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(appsv1.StatefulSetSpec{}.OpenAPIModelName()),
 						},
 					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
-							Description: "status is what the controller last saw. Users read it; only the controller writes it.",
+							Description: "status is the state of the set as the controller last observed it. Only the controller writes it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(appsv1.StatefulSetStatus{}.OpenAPIModelName()),
 						},
@@ -19838,12 +19838,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref common.Reference
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetCondition says one thing about a set.",
+				Description: "StatefulSetCondition describes one aspect of the state of a set.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type names the condition.",
+							Description: "type is the type of the condition.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19859,20 +19859,20 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetCondition(ref common.Reference
 					},
 					"lastTransitionTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastTransitionTime is when status last changed.",
+							Description: "lastTransitionTime is the last time that status changed.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is one CamelCase word for programs.",
+							Description: "reason is one CamelCase word, for programs.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is a sentence for people; it names the member and the cause.",
+							Description: "message is a sentence for people. It names the member and the cause.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -19890,12 +19890,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetDisruption says how the controller takes members from service: for an update, because they are not wanted any more, or because somebody has asked for it. It does not hold for pods that are deleted by others, are lost with their nodes, have ended, keep an update from going on, or go with the set.",
+				Description: "StatefulSetDisruption specifies how the controller takes pods out of service for an update, for a scale-down, or for a replacement that a user requested. It does not apply to pods that other clients delete, that are lost with their nodes, that have ended, that block an update, or that are deleted with the set.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"method": {
 						SchemaProps: spec.SchemaProps{
-							Description: "method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without it, Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes them. It is what happens if nothing is said.\n - `\"Evict\"` evicts them, so that PodDisruptionBudgets hold.",
+							Description: "method is Delete (the default) or Evict. With Evict, the controller evicts ready pods instead of deleting them, and restarts a ready pod in place only if it could evict it. So the PodDisruptionBudgets of the namespace are respected. An eviction that is refused is tried again after 10 to 60 seconds. Pods that are not ready are deleted.\n\nPossible enum values:\n - `\"Delete\"` deletes ready pods. It is the default.\n - `\"Evict\"` evicts ready pods, so that PodDisruptionBudgets are respected.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Evict"},
@@ -19908,7 +19908,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetDisruption(ref common.Referenc
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "gates are asked before a pod is removed, all at the same time, and all have to agree. At most 8.",
+							Description: "gates are asked before a pod is removed. They are asked at the same time, and all of them must agree. At most 8.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19931,7 +19931,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetEvaluation is a mark that the controller writes before it evaluates expressions of a StatefulSet for the first time, and removes when the evaluation has completed. If it is still there when another process takes over, the process that wrote it ended in between. Only the controller writes it.",
+				Description: "StatefulSetEvaluation is a mark that the controller writes before it evaluates expressions of a set for the first time, and removes when the evaluation is complete. If another process takes over and finds it, the process that wrote it ended during the evaluation. Only the controller writes it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"generation": {
@@ -19943,7 +19943,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 					},
 					"inputs": {
 						SchemaProps: spec.SchemaProps{
-							Description: "inputs is a digest of the expressions and of all that they read and that a user can change. A mark with another digest than the spec has does not count.",
+							Description: "inputs is a digest of the expressions and of everything that they read and that a user can change. A mark is ignored if its digest differs from that of the spec.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -19956,7 +19956,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "fields are the fields of the set that have the expressions.",
+							Description: "fields are the fields of the set that contain the expressions.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -19970,14 +19970,14 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetEvaluation(ref common.Referenc
 					},
 					"deaths": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deaths is how many processes ended while they evaluated these inputs, as far as they count. After one, the inputs are first evaluated in a process of their own. If this process ends as well, they are not evaluated any more.",
+							Description: "deaths is the number of processes that ended while they evaluated these inputs. Ends that follow each other within seconds count once. After one, the inputs are first evaluated in a separate process. If that process ends as well, they are not evaluated any more.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"holder": {
 						SchemaProps: spec.SchemaProps{
-							Description: "holder is the process that evaluates. It is empty if the evaluation is stopped, and if it has completed and the status has yet to be written.",
+							Description: "holder is the process that evaluates the expressions. It is empty if the evaluation is stopped, or is complete but the status is not written yet.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -20007,7 +20007,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetList(ref common.ReferenceCallb
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetList is a list of sets.",
+				Description: "StatefulSetList is a list of StatefulSets.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -20057,12 +20057,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref common.ReferenceC
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetOrdinals says how members are numbered.",
+				Description: "StatefulSetOrdinals specifies how members are numbered.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"start": {
 						SchemaProps: spec.SchemaProps{
-							Description: "start is the ordinal of the first member; the members are start, start+1, ... start+replicas-1, unless ordinals are reserved.",
+							Description: "start is the ordinal of the first member. Defaults to 0. The members have the ordinals start, start+1, ... start+replicas-1, unless ordinals are reserved. The highest ordinal must be at most 2147483647.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -20080,7 +20080,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetOrdinals(ref common.ReferenceC
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "reserved are ordinals that no member has. The members are the first replicas ordinals from start that are not reserved: reserving web-2 of three members removes it and creates web-3, and with one replica less in the same write it removes web-2 alone. Its claims are treated as in a scale-down. partition counts reserved ordinals, too, so reserving one never moves a member across it. At most 100 ranges, none of which overlap.",
+							Description: "reserved are ordinals that no member has. The set has as many members as replicas says, with the lowest ordinals from start that are not reserved. For example, reserving ordinal 2 of the three members of \"web\" removes web-2 and creates web-3. If the same write lowers replicas by one, only web-2 is removed. Its claims are treated as in a scale-down. partition also counts reserved ordinals, so reserving one never moves a member across the partition. At most 100 ranges, which must not overlap.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20103,12 +20103,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetention
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetPersistentVolumeClaimRetentionPolicy says when claims that came from volumeClaimTemplates are deleted.",
+				Description: "StatefulSetPersistentVolumeClaimRetentionPolicy specifies when claims that were created from volumeClaimTemplates are deleted.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"whenDeleted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenDeleted is the fate of all claims when the set is deleted: Retain, the default, or Delete.\n\nPossible enum values:\n - `\"Delete\"` lets the claim be deleted, and its data with it.\n - `\"Retain\"` keeps the claim until somebody deletes it by hand.",
+							Description: "whenDeleted specifies what happens to all claims when the set is deleted. It is Retain (the default) or Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes the claim and its data.\n - `\"Retain\"` keeps the claim until a user deletes it.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},
@@ -20116,7 +20116,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetention
 					},
 					"whenScaled": {
 						SchemaProps: spec.SchemaProps{
-							Description: "whenScaled is the fate of a member's claims when a scale-down removes that member: Retain, the default, or Delete.\n\nPossible enum values:\n - `\"Delete\"` lets the claim be deleted, and its data with it.\n - `\"Retain\"` keeps the claim until somebody deletes it by hand.",
+							Description: "whenScaled specifies what happens to the claims of a member that a scale-down removes. It is Retain (the default) or Delete.\n\nPossible enum values:\n - `\"Delete\"` deletes the claim and its data.\n - `\"Retain\"` keeps the claim until a user deletes it.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Delete", "Retain"},
@@ -20124,7 +20124,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPersistentVolumeClaimRetention
 					},
 					"scaledAfterSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scaledAfterSeconds is how many seconds after the end of a removed member's pod its claims are deleted, if whenScaled is Delete. Until then they are kept, and a member that comes back gets them back. Only claims are deleted that a pod of this set has mounted since the field was set. The controller needs the right to delete claims, which its installation does not include by itself. Absent, claims go with the pod.",
+							Description: "scaledAfterSeconds is the number of seconds after which the claims of a removed member are deleted, counted from the time when its pod is gone. It must be at least 1, and requires whenScaled Delete. Until then the claims are kept, and a member that returns uses them again. The controller deletes only claims that a pod of this set has mounted since the field was set. It needs the right to delete claims, which it does not have by default. If the field is not set, claims are deleted with the pod.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -20139,7 +20139,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref common.ReferenceCallb
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetPlan says what the controller does for a set, in which order and why, and what keeps it from doing more. It is computed when it is asked for, and never stored.\n\nGET statefulsets/NAME/plan gives the one round that the controller is in. POST with a StatefulSet, or a Scale, of that name gives all rounds that it would lead to, played against a host that does what it is asked: pods start and become available, terminating pods go. Nothing is changed by either.",
+				Description: "StatefulSetPlan lists what the controller does for a set, in which order and why, and what prevents it from doing more. The server computes it for each request, and never stores it.\n\nGET statefulsets/NAME/plan returns the current round of the controller. POST with a StatefulSet or a Scale of that name returns all rounds that it would lead to. The server simulates them with a host cluster that accepts all requests: pods start and become available, and terminating pods end. Neither request changes anything.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -20170,7 +20170,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref common.ReferenceCallb
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "rounds are what the controller does each time that it looks at the set, in their order. It looks again when what a round has asked for has happened. In the plan of a proposed set, a round in which nothing is done and nothing else is waited for is left out.",
+							Description: "rounds are the syncs of the controller, in their order. A round begins when the changes that the round before requested have happened. The plan of a proposed set omits rounds that do nothing and wait for nothing new.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20183,7 +20183,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref common.ReferenceCallb
 					},
 					"outcome": {
 						SchemaProps: spec.SchemaProps{
-							Description: "outcome says how it ends.\n\nPossible enum values:\n - `\"Converged\"` says that the set is as its spec wants it, and nothing is left to do.\n - `\"Held\"` says that the set is held by its annotation.\n - `\"InProgress\"` says that the round does, or waits for, what leads on. Only a plan that was not played to its end has this outcome.\n - `\"Stuck\"` says that nothing leads on unless somebody acts; reason and message say what is in the way.",
+							Description: "outcome is how the plan ends: Converged, InProgress, Stuck or Held.\n\nPossible enum values:\n - `\"Converged\"` means that the set matches its spec, and nothing is left to do.\n - `\"Held\"` means that the set is suspended by its annotation.\n - `\"InProgress\"` means that the round does something, or waits for something, that leads to progress. Only a plan that was not simulated to its end has this outcome.\n - `\"Stuck\"` means that there is no progress until a person acts. reason and message name the cause.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20192,21 +20192,21 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetPlan(ref common.ReferenceCallb
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is one CamelCase word for the outcome, as in the set's conditions.",
+							Description: "reason is one CamelCase word for the outcome, as in the conditions of the set.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message is a sentence for people that says the same.",
+							Description: "message describes the outcome in a sentence for people.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"truncated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "truncated is true if rounds or actions are missing, because there are more than a plan lists.",
+							Description: "truncated is true if rounds or actions are missing because a plan cannot list more.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -20231,7 +20231,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetReplacement asks for members to be replaced: their pods are removed, and they return with their claims at the revision that they are to have. It is created at statefulsets/NAME/replace, and the set keeps it in status.replacements until those pods are gone. No more members are unavailable for it than an update may make so.",
+				Description: "StatefulSetReplacement requests the replacement of members: their pods are removed, and recreated with the same claims at the target revision of the member. It is created at statefulsets/NAME/replace. The set records it in status.replacements until the pods are gone. At most as many members are unavailable for it as an update allows.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -20250,7 +20250,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata has the name and the namespace of the set. With a UID, the request is for the set of that UID only.",
+							Description: "metadata has the name and the namespace of the set. If it has a UID, the request is rejected unless the set has that UID.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -20262,7 +20262,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinals are those of the members, each of which has to have a pod. At most 32.",
+							Description: "ordinals are the members to replace. Each of them must have a pod. At most 32.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20275,14 +20275,14 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetReplacement(ref common.Referen
 					},
 					"force": {
 						SchemaProps: spec.SchemaProps{
-							Description: "force asks for it although other members are unavailable. A pod that is ready still waits until no more members are unavailable than may be.",
+							Description: "force makes the server accept the request although other members are unavailable. A ready pod is still removed only when no more members are unavailable than allowed.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
 					"lostNode": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lostNode is the node of the pods of these members, if the user says that it is lost and removes the pods without its confirmation. It is recorded in status.userActions, and changes nothing else.",
+							Description: "lostNode is the node of the pods of these members. Set it if the node is lost and you remove the pods without its confirmation. The server records it in status.userActions, and it changes nothing else.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -20300,7 +20300,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCa
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetRollout is a decision about an update that is under way. It is created at statefulsets/NAME/rollout, and holds for the update to one revision only.",
+				Description: "StatefulSetRollout promotes or aborts an update that is in progress. It is created at statefulsets/NAME/rollout, and applies only to the update to one revision.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -20319,14 +20319,14 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCa
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata has the name and the namespace of the set. With a UID, the decision is about the set of that UID only.",
+							Description: "metadata has the name and the namespace of the set. If it has a UID, the request is rejected unless the set has that UID.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
 					},
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the update's, status.updateRevision of the set.",
+							Description: "revision is the revision of the update. It must be status.updateRevision of the set.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20334,7 +20334,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCa
 					},
 					"action": {
 						SchemaProps: spec.SchemaProps{
-							Description: "action is Promote, PromoteAll or Abort.\n\nPossible enum values:\n - `\"Abort\"` brings the members that an update has reached back to the current revision.\n - `\"Promote\"` approves the steps of an update up to a certain one. As PromoteAll does, it takes back an abortion of an update that could not be rolled back.\n - `\"PromoteAll\"` ends the steps of an update: it goes on to all members.",
+							Description: "action is Promote, PromoteAll or Abort.\n\nPossible enum values:\n - `\"Abort\"` returns the members that an update has reached to the current revision.\n - `\"Promote\"` approves the steps of an update, up to and including one of them. It also withdraws the abort of an update that cannot be rolled back, as PromoteAll does.\n - `\"PromoteAll\"` ends the steps of an update, which then continues to all members.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20343,7 +20343,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetRollout(ref common.ReferenceCa
 					},
 					"step": {
 						SchemaProps: spec.SchemaProps{
-							Description: "step is the last of the steps that are promoted, from 1. With Promote only, which needs it.",
+							Description: "step is the last step that is promoted, from 1. It is required with Promote, and rejected with other actions.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -20361,12 +20361,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetScaleStrategy(ref common.Refer
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetScaleStrategy says how fast members come and go.",
+				Description: "StatefulSetScaleStrategy limits how fast members are created and removed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"maxUnavailable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "maxUnavailable is how many members of a Parallel set may be starting at a time, and how many may be going in a scale-down, as a number or as a percentage of replicas, rounded down to no less than 1. In a scale-down, a percentage counts the members that exist if they are more than replicas: with 50%, of 10 members that become 1 first 5 go, then half of those that are left. Members are created, the lowest ordinals first, as long as fewer have a pod that is not available and younger than spec.progressDeadlineSeconds, and removed, the highest first, as long as fewer are terminating. Without it all are at the same time. An OrderedReady set creates and removes one at a time, and ignores it.",
+							Description: "maxUnavailable is the number of members of a Parallel set that may be starting at the same time, and that may be terminating at the same time in a scale-down. It is a number of at least 1, or a percentage of replicas from 1% to 100%, rounded down, but at least 1. In a scale-down, a percentage counts the existing members if they are more than replicas: with 50%, in a scale-down from 10 members to 1, first 5 are removed, then half of the rest. A member is created, the lowest ordinal first, while fewer members are starting: they have a pod that is not available and younger than spec.progressDeadlineSeconds. A member is removed, the highest ordinal first, while fewer are terminating. If it is not set, there is no limit. An OrderedReady set creates and removes one member at a time, and ignores the field.",
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
@@ -20382,25 +20382,25 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetSpec is what the user wants.",
+				Description: "StatefulSetSpec is the desired state of a set.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is the number of members. Defaults to 1; 0 is valid and keeps the claims.",
+							Description: "replicas is the number of members. Defaults to 1. With 0 the set has no members. Whether their claims are kept depends on persistentVolumeClaimRetentionPolicy.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "selector says which pods belong to the set. It must match the labels of the template, must not be empty, and cannot be changed.",
+							Description: "selector selects the pods that belong to the set. It must match the labels of the template, must not be empty, and is immutable.",
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "template describes the pod of a member. The pod of ordinal i is named \"<set>-<i>\"; its hostname is that name and its subdomain is serviceName. restartPolicy must be Always.",
+							Description: "template describes the pod of a member. The pod with ordinal i is named \"<set>-<i>\". Its hostname is that name, and its subdomain is serviceName. restartPolicy must be Always.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
@@ -20412,7 +20412,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeClaimTemplates describe the claims of a member. Member i of the set \"db\" gets, for the template \"data\", the claim \"data-db-i\", created before its pod; a claim of that name that exists already is used as it is. A claim takes the place of a template volume of the same name. Cannot be changed without volumeClaimUpdate. Revisions do not hold them, so undoing an update leaves them.",
+							Description: "volumeClaimTemplates describe the claims of a member (PersistentVolumeClaims). For the template \"data\", member i of the set \"db\" gets the claim \"data-db-i\", which is created before its pod. If a claim of that name exists, the member uses it. A claim replaces a volume of the same name in the pod template. The field is immutable unless volumeClaimUpdate is set. Revisions do not record claim templates, so undoing an update does not change them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20425,7 +20425,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"serviceName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "serviceName names the headless service that gives the members their DNS names: \"<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>\". The set does not create that service. When it is changed, no member is recreated for it: each gets the new name when it is next created, and keeps the old one until then. (apps/v1 does not let it be changed.)",
+							Description: "serviceName is the name of the headless Service that gives the members their DNS names: \"<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>\". The set does not create that Service. A change recreates no member: each member keeps its old DNS name until its pod is next created. In apps/v1 the field is immutable.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20433,7 +20433,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"podManagementPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podManagementPolicy says whether members wait for each other when they are created and removed: OrderedReady, the default, or Parallel. When it is changed, the set goes on in the new way from where it is. (apps/v1 does not let it be changed.)\n\nPossible enum values:\n - `\"OrderedReady\"` creates members one by one from the lowest ordinal up, each only when all before it are available, and removes them one by one from the highest ordinal down.\n - `\"Parallel\"` creates and removes members without waiting for other members.",
+							Description: "podManagementPolicy specifies whether members wait for each other when they are created and removed. It is OrderedReady (the default) or Parallel. After a change, the set continues from its current state with the new policy. In apps/v1 the field is immutable.\n\nPossible enum values:\n - `\"OrderedReady\"` creates members one at a time, the lowest ordinal first. It creates a member only when all members before it are available. It removes members one at a time, the highest ordinal first.\n - `\"Parallel\"` creates and removes members without waiting for other members.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"OrderedReady", "Parallel"},
@@ -20441,47 +20441,47 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"updateStrategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "updateStrategy says how members come to run a changed template.",
+							Description: "updateStrategy specifies how members are updated when the template changes.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(appsv1.StatefulSetUpdateStrategy{}.OpenAPIModelName()),
 						},
 					},
 					"revisionHistoryLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revisionHistoryLimit is how many revisions that no member runs are kept for a rollback. Defaults to 10; a negative value keeps all.",
+							Description: "revisionHistoryLimit is the number of unused revisions that are kept for a rollback. A revision that a member runs does not count. Defaults to 10. A negative value keeps all.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"minReadySeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "minReadySeconds is for how many seconds a pod must have been ready, without a break, before it counts as available. Defaults to 0: available as soon as ready.",
+							Description: "minReadySeconds is the number of seconds for which a pod must be ready without interruption before it counts as available. Defaults to 0: a pod is available as soon as it is ready.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"persistentVolumeClaimRetentionPolicy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "persistentVolumeClaimRetentionPolicy says when the claims of members are deleted. By default never: data outlives the set.",
+							Description: "persistentVolumeClaimRetentionPolicy specifies when the claims of members are deleted. By default they are never deleted, so data outlives the set.",
 							Ref:         ref(appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}.OpenAPIModelName()),
 						},
 					},
 					"ordinals": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinals says where the numbering of members begins. By default at 0.",
+							Description: "ordinals specifies how members are numbered. By default, they are numbered from 0.",
 							Ref:         ref(appsv1.StatefulSetOrdinals{}.OpenAPIModelName()),
 						},
 					},
 					"progressDeadlineSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "progressDeadlineSeconds is for how many seconds nothing may move, while the set is not as its spec wants it, before the conditions Progressing and Stalled say so. The controller goes on all the same. Without it, 600.",
+							Description: "progressDeadlineSeconds is the number of seconds without progress, while the set does not match its spec, after which Progressing becomes False and Stalled becomes True. The controller continues to try. If it is not set, 600 applies.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"volumeClaimUpdate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeClaimUpdate lets volumeClaimTemplates be changed, and says what becomes of the claims that exist. Without it they cannot be changed, as in apps/v1.",
+							Description: "volumeClaimUpdate makes volumeClaimTemplates mutable, and specifies what happens to existing claims. If it is not set, volumeClaimTemplates is immutable, as in apps/v1.",
 							Ref:         ref(appsv1.StatefulSetVolumeClaimUpdate{}.OpenAPIModelName()),
 						},
 					},
@@ -20497,7 +20497,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "overrides say in what single members are otherwise than the template and the claim templates describe: a first member with more memory, one with another node. A member whose pod was created with another override than it has now, or without one, is recreated as for an update of the template: by the update strategy, from the partition on, at the revision that it is to have. At most 50.",
+							Description: "overrides override parts of the pod template and of the claim templates for selected members: for example, more memory for the first member, or another node for one member. If the override of a member changes, its pod is recreated as for an update of the template: by the update strategy, from the partition on, and at the target revision of the member. At most 50.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20510,19 +20510,19 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"scaleStrategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "scaleStrategy bounds how many members of a Parallel set start, or go, at a time. Without it all do, as in apps/v1.",
+							Description: "scaleStrategy limits how many members of a Parallel set are created or removed at a time. If it is not set, there is no limit, as in apps/v1.",
 							Ref:         ref(appsv1.StatefulSetScaleStrategy{}.OpenAPIModelName()),
 						},
 					},
 					"disruption": {
 						SchemaProps: spec.SchemaProps{
-							Description: "disruption says how members are taken from service: by eviction, or after others have agreed. Without it their pods are deleted, as in apps/v1.",
+							Description: "disruption specifies how the controller takes pods out of service: by eviction, or only after gates agree. If it is not set, the controller deletes the pods, as in apps/v1.",
 							Ref:         ref(appsv1.StatefulSetDisruption{}.OpenAPIModelName()),
 						},
 					},
 					"identity": {
 						SchemaProps: spec.SchemaProps{
-							Description: "identity gives templates parameters: $(NAME) in them becomes what is right for each member, and transforms compute fields. An empty block does so with the parameters that every member has. Without it nothing of a template is touched.",
+							Description: "identity enables parameters in the templates: $(NAME) is replaced with a value for each member, and transforms compute fields. An empty block enables the built-in parameters. If it is not set, the templates are used unchanged.",
 							Ref:         ref(appsv1.MemberIdentity{}.OpenAPIModelName()),
 						},
 					},
@@ -20538,7 +20538,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "objectTemplates describe objects, such as Services and ConfigMaps, that are made for each member, or once for the set, before pods that need them. At most 16, of 96 KiB together.",
+							Description: "objectTemplates describe objects, such as Services and ConfigMaps, that the controller creates for each member, or once for the set. A pod is created only after the objects of its member and of the set. At most 16, with 96 KiB together.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20562,19 +20562,19 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetStatus is what the controller last saw.",
+				Description: "StatefulSetStatus is the state of a set as the controller last observed it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"observedGeneration": {
 						SchemaProps: spec.SchemaProps{
-							Description: "observedGeneration is the generation of the spec that this status speaks of. A reader that sees less than metadata.generation waits.",
+							Description: "observedGeneration is the metadata.generation of the spec that this status describes. If it is less than metadata.generation, the status is out of date.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is how many pods of the set exist.",
+							Description: "replicas is the number of pods of the set.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -20582,42 +20582,42 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 					},
 					"readyReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "readyReplicas is how many of them are ready.",
+							Description: "readyReplicas is the number of these pods that are ready.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"currentReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "currentReplicas is how many of them run currentRevision.",
+							Description: "currentReplicas is the number of these pods that run currentRevision.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"updatedReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "updatedReplicas is how many of them run updateRevision.",
+							Description: "updatedReplicas is the number of these pods that run updateRevision.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"currentRevision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "currentRevision names the ControllerRevision that members have until an update has reached them.",
+							Description: "currentRevision is the name of the ControllerRevision of members that the update has not reached.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"updateRevision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "updateRevision names the ControllerRevision of the present template. When an update is complete it equals currentRevision.",
+							Description: "updateRevision is the name of the ControllerRevision of the current template. When an update is complete, it equals currentRevision.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"collisionCount": {
 						SchemaProps: spec.SchemaProps{
-							Description: "collisionCount counts how often the name of a new revision was taken by another one; it is part of the hash that makes up the name.",
+							Description: "collisionCount is the number of times that another revision already had the name of a new revision. It is part of the hash in the name.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -20634,7 +20634,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions say in words where the set stands. Conditions of types that the controller does not know are kept.",
+							Description: "conditions describe the state of the set. Conditions of types that the controller does not know are kept.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20647,7 +20647,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 					},
 					"availableReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "availableReplicas is how many pods have been ready for minReadySeconds.",
+							Description: "availableReplicas is the number of pods that have been ready for minReadySeconds.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -20655,13 +20655,13 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 					},
 					"lastProgressTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastProgressTime is when a counter, a revision or the observed generation last changed. spec.progressDeadlineSeconds counts from it.",
+							Description: "lastProgressTime is the last time that a counter, a revision or the observed generation changed. spec.progressDeadlineSeconds counts from it.",
 							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollout is what an update rests on that the controller has decided earlier. Absent unless there is something of the kind.",
+							Description: "rollout is the state of the current update that the controller has recorded. It is absent if there is nothing to record.",
 							Ref:         ref(appsv1.RolloutStatus{}.OpenAPIModelName()),
 						},
 					},
@@ -20672,7 +20672,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeClaims tell of the claims of members, by template, if spec.volumeClaimUpdate is set.",
+							Description: "volumeClaims report the progress of the claims of members, for each claim template. They are present only if spec.volumeClaimUpdate is set.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20690,7 +20690,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinals are the ordinals of the members that spec wants, if some are reserved.",
+							Description: "ordinals are the ordinals of the desired members. They are present only if ordinals are reserved.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20711,7 +20711,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "replacements are the pods that are to be removed because somebody has asked for their members to be replaced. A set has at most 32 of them. Only a request to replace members adds one, and the controller removes it when the pod is gone.",
+							Description: "replacements are the pods that the controller removes because a user requested the replacement of their members. At most 32. Only a replacement request adds an entry, and the controller removes it when the pod is gone.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20729,7 +20729,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "reclaims tell whose claims are deleted when, if spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. At most 32 are told, the first due ones. What is due stands on the claims; this only tells of it.",
+							Description: "reclaims list when claims of removed members are deleted, if spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. They have at most 32 entries, the earliest ones. The annotations of the claims decide when they are deleted; this list only reports it.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20747,7 +20747,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "objectTemplates say, by template, how far the objects that the set asks for are there.",
+							Description: "objectTemplates report, for each template in spec.objectTemplates, how many of its objects exist and are up to date.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20760,7 +20760,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 					},
 					"evaluation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "evaluation is a mark of the controller, which is here while expressions of the set are evaluated for the first time, and as long as their evaluation is stopped. Absent of a set without expressions.",
+							Description: "evaluation is a mark that the controller sets while it evaluates expressions of the set for the first time, and while their evaluation is stopped. It is absent if the set has no expressions.",
 							Ref:         ref(appsv1.StatefulSetEvaluation{}.OpenAPIModelName()),
 						},
 					},
@@ -20774,7 +20774,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetStatus(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "userActions are the last promotion, abort, restart, replacement and release of an evaluation that a user asked for, one entry of each sort. Absent unless a user has asked for one of them.",
+							Description: "userActions are the last promotion, abort, restart, replacement and release of an evaluation that a user requested, one entry for each action. Absent if no user has requested one.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20798,12 +20798,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref common.Refe
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetUpdateStrategy says how members come to run a changed template.",
+				Description: "StatefulSetUpdateStrategy specifies how members are updated when the template changes.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type is RollingUpdate, the default, OnDelete or Recreate.\n\nPossible enum values:\n - `\"OnDelete\"` replaces no member by itself: a member gets the new template when somebody deletes its pod.\n - `\"Recreate\"` removes every member of an old revision, waits until all are gone, and only then creates members of the new one, so that two revisions never run at the same time.\n - `\"RollingUpdate\"` replaces members from the highest ordinal down, each only when those replaced before are available again.",
+							Description: "type is RollingUpdate (the default), OnDelete or Recreate.\n\nPossible enum values:\n - `\"OnDelete\"` replaces no member. A member gets the new template when a user deletes its pod.\n - `\"Recreate\"` removes all outdated pods, waits until they are gone, and only then creates pods at the update revision. So two revisions never run at the same time.\n - `\"RollingUpdate\"` replaces members one after another, the highest ordinal first. It replaces a member only when the members that it replaced before are available again.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"OnDelete", "Recreate", "RollingUpdate"},
@@ -20811,7 +20811,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetUpdateStrategy(ref common.Refe
 					},
 					"rollingUpdate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "rollingUpdate refines the type RollingUpdate and is refused with any other.",
+							Description: "rollingUpdate has the parameters of the type RollingUpdate. It is rejected with any other type.",
 							Ref:         ref(appsv1.RollingUpdateStatefulSetStrategy{}.OpenAPIModelName()),
 						},
 					},
@@ -20827,12 +20827,12 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetVolumeClaimUpdate(ref common.R
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "StatefulSetVolumeClaimUpdate says how members come to have changed claims.",
+				Description: "StatefulSetVolumeClaimUpdate specifies how a change of the claim templates is applied.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "policy is NewClaims or InPlace. With either, a member whose pod does not mount the claims that the templates describe, because one was added or removed, is recreated as for an update of the template: by the update strategy, from the partition on. With InPlace, no more than updateStrategy.rollingUpdate.maxUnavailable members have their claims grown at a time, those of the highest ordinals first. The partition does not hold back the growth of claims. No claim is made smaller, and none is deleted.\n\nPossible enum values:\n - `\"InPlace\"` also changes, of the bound claims of members, what can be changed in place: the requested size, which only grows, the volumeAttributesClassName, and labels and annotations, which are added.\n - `\"NewClaims\"` leaves claims that exist as they are. Those that are created later follow the templates.",
+							Description: "policy is NewClaims or InPlace. With NewClaims, existing claims do not change. With InPlace, existing claims grow, and get the volume attributes class, labels and annotations of their template. At most updateStrategy.rollingUpdate.maxUnavailable members have their claims grown at a time, the highest ordinals first. The partition does not hold back the growth of claims. No claim is made smaller or deleted. With both policies, a member whose pod does not mount the claims of the current templates, because a template was added or removed, is recreated as for an update of the template: by the update strategy, from the partition on.\n\nPossible enum values:\n - `\"InPlace\"` also changes the bound claims of members, as far as they can change in place: their requested size, which only grows, their volumeAttributesClassName, and their labels and annotations, which are added.\n - `\"NewClaims\"` does not change existing claims. Claims that are created later follow the templates.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20850,12 +20850,12 @@ func schema_statefulsetdev_api_apps_v1_Transform(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Transform is a change of a template.",
+				Description: "Transform computes a field of a template.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"path": {
 						SchemaProps: spec.SchemaProps{
-							Description: "path is the JSON pointer (RFC 6901) of the field that changes, as from the template, such as /spec/containers/0/ports/0/containerPort. Maps that are missing are made. The index of a list must exist, or be -, which adds an entry.",
+							Description: "path is the JSON pointer (RFC 6901) of the field, from the root of the template, such as /spec/containers/0/ports/0/containerPort. Missing maps are created. The index of a list must exist, or be -, which appends an entry.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20863,7 +20863,7 @@ func schema_statefulsetdev_api_apps_v1_Transform(ref common.ReferenceCallback) c
 					},
 					"expression": {
 						SchemaProps: spec.SchemaProps{
-							Description: "expression is what it becomes, in CEL, with the parameters for variables, of which ORDINAL is a number and the others are text. At most 4096 bytes. REPLICAS is not among them, because it changes while pods run.",
+							Description: "expression is a CEL expression that computes the value of the field. Its variables are the parameters. ORDINAL is a number, and the others are strings. REPLICAS is not available in spec.identity, because it changes while pods run. At most 4096 bytes.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20880,12 +20880,12 @@ func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "UpdateOrder says which members are changed before which.",
+				Description: "UpdateOrder specifies the order in which members are changed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"direction": {
 						SchemaProps: spec.SchemaProps{
-							Description: "direction is Descending, as without the field, or Ascending. It orders the members between which first and last make no difference.\n\nPossible enum values:\n - `\"Ascending\"` changes the lowest ordinal first.\n - `\"Descending\"` changes the highest ordinal first, as apps/v1 does.",
+							Description: "direction is Descending (the default) or Ascending. It orders the members that first and last do not order.\n\nPossible enum values:\n - `\"Ascending\"` changes the lowest ordinal first.\n - `\"Descending\"` changes the highest ordinal first, as apps/v1 does.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Ascending", "Descending"},
@@ -20898,7 +20898,7 @@ func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "first are ordinals whose members are changed before all others, in the order of this list: a canary, for example. At most 100 ranges, none of which overlap.",
+							Description: "first are ordinals of members that are changed before all others, in the order of this list: a canary, for example. At most 100 ranges, which must not overlap.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20916,7 +20916,7 @@ func schema_statefulsetdev_api_apps_v1_UpdateOrder(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "last are selectors of members that are changed after all others, as a leader is best handed over once: those that the first selector matches, then those that the second one does, and so on; of several that match, the last counts. They match the labels that a pod has at the time, so that a label that the members move among themselves moves the order with it. A member that is available is not taken from service while one that comes before it by these selectors is outdated or unavailable, whatever maxUnavailable is, and although it is among first. At most 8 selectors, each with at most 16 labels and expressions.",
+							Description: "last are label selectors of members that are changed after all others, such as a leader whose leadership should move only once. Members that match the first selector come first, then those that match the second one, and so on. If a pod matches several selectors, the last one applies. The selectors match the current labels of the pods. So if the members move a label among themselves, the order changes with it. An available member that a selector matches is not taken out of service while a member before it by these selectors is outdated or unavailable. This applies whatever maxUnavailable is, and also to a member in first. At most 8 selectors, each with 1 to 16 labels and expressions.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -20939,12 +20939,12 @@ func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "UserAction is the last request of one sort about a StatefulSet: which user made it, when, and what it was about. Only the server writes it, and the controller completes it.",
+				Description: "UserAction is the last request of one kind about a set: which user made it, when, and for what. The server writes it, and the controller completes it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"action": {
 						SchemaProps: spec.SchemaProps{
-							Description: "action is the sort of the request.\n\nPossible enum values:\n - `\"Abort\"` aborts an update.\n - `\"Evaluate\"` has expressions evaluated once more whose evaluation was stopped.\n - `\"Promote\"` promotes steps of an update, up to one of them.\n - `\"PromoteAll\"` ends the steps of an update.\n - `\"Replace\"` replaces members.\n - `\"ReplaceLost\"` replaces members whose node is lost, as the user says.\n - `\"Restart\"` changes the annotation kubectl.kubernetes.io/restartedAt of the template, as kubectl rollout restart does.",
+							Description: "action is the kind of the request.\n\nPossible enum values:\n - `\"Abort\"` aborts an update.\n - `\"Evaluate\"` releases a stopped evaluation: the expressions are evaluated once more.\n - `\"Promote\"` promotes steps of an update, up to and including one of them.\n - `\"PromoteAll\"` ends the steps of an update.\n - `\"Replace\"` replaces members.\n - `\"ReplaceLost\"` replaces members on a node that the user reports as lost.\n - `\"Restart\"` changes the annotation kubectl.kubernetes.io/restartedAt of the template, as kubectl rollout restart does.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20953,7 +20953,7 @@ func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) 
 					},
 					"user": {
 						SchemaProps: spec.SchemaProps{
-							Description: "user is the name of the user as the server authenticated the request. If a user impersonates another one, it is the other one. At most 256 bytes: a longer name is cut, and ends with \"...\" and 16 hexadecimal digits of the SHA-256 of the whole name.",
+							Description: "user is the name of the user as the server authenticated the request. If a user impersonates another user, it is the name of the other user. At most 256 bytes: a longer name is cut, and ends with \"...\" and 16 hexadecimal digits of the SHA-256 of the whole name.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -20967,14 +20967,14 @@ func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) 
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is metadata.generation of the set that has the request.",
+							Description: "generation is metadata.generation of the set with the request.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the update revision that the user promoted, aborted or, with Restart, started. After a restart, the controller adds it; it stays absent if the set changes before that.",
+							Description: "revision is the update revision that the user promoted, aborted or, with Restart, started. The controller adds it after a restart, unless the set changes before that.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -20993,7 +20993,7 @@ func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ordinals are those of the members that the user had replaced. At most 32 ranges.",
+							Description: "ordinals are the members that the user had replaced. At most 32 ranges.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -21006,14 +21006,14 @@ func schema_statefulsetdev_api_apps_v1_UserAction(ref common.ReferenceCallback) 
 					},
 					"lostNode": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lostNode is the node that is lost, as the user says. Only ReplaceLost has it.",
+							Description: "lostNode is the node that the user reported as lost. Only ReplaceLost has it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "observed is true once the controller has seen the request. It then emits the event about it.",
+							Description: "observed is true when the controller has seen the request. The controller then emits the event about it.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -21031,12 +21031,12 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref common.ReferenceC
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "VolumeClaimOverride says in what a claim is otherwise than its template describes.",
+				Description: "VolumeClaimOverride overrides parts of a claim template.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of a claim template.",
+							Description: "name is the name of a claim template.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -21044,20 +21044,20 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimOverride(ref common.ReferenceC
 					},
 					"storage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "storage is the size that the claim requests. A claim that exists only grows, and only with volumeClaimUpdate.policy InPlace.",
+							Description: "storage is the requested size of the claim. It must be greater than zero. Existing claims only grow, and only with volumeClaimUpdate.policy InPlace.",
 							Ref:         ref(resource.Quantity{}.OpenAPIModelName()),
 						},
 					},
 					"storageClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "storageClassName is that of claims that are created; claims that exist keep theirs.",
+							Description: "storageClassName is the storage class of claims that are created later. Existing claims keep theirs.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"volumeAttributesClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "volumeAttributesClassName is that of claims that are created, and, with volumeClaimUpdate.policy InPlace, of those that exist.",
+							Description: "volumeAttributesClassName is the volume attributes class of claims that are created later. With volumeClaimUpdate.policy InPlace, existing claims get it, too.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -21075,12 +21075,12 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "VolumeClaimStatus tells of the claims that were made from one template.",
+				Description: "VolumeClaimStatus describes the state of the claims that were created from one template.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the template.",
+							Description: "name is the name of the claim template.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -21088,7 +21088,7 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref common.ReferenceCal
 					},
 					"claims": {
 						SchemaProps: spec.SchemaProps{
-							Description: "claims is how many wanted members have such a claim.",
+							Description: "claims is the number of desired members that have such a claim.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -21096,7 +21096,7 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref common.ReferenceCal
 					},
 					"upToDate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "upToDate is how many of them are as the template describes, or larger.",
+							Description: "upToDate is the number of these claims that match the template, or are larger.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",
@@ -21104,35 +21104,35 @@ func schema_statefulsetdev_api_apps_v1_VolumeClaimStatus(ref common.ReferenceCal
 					},
 					"growing": {
 						SchemaProps: spec.SchemaProps{
-							Description: "growing is how many have been told to change, and have yet to.",
+							Description: "growing is the number of claims for which a change was requested that is not complete.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"restartRequired": {
 						SchemaProps: spec.SchemaProps{
-							Description: "restartRequired is how many of the growing lack only what the node does: resize the file system. Some volumes need the pod to be recreated for it.",
+							Description: "restartRequired is the number of growing claims for which only the resize of the file system by the node is missing. Some volumes need the pod to be recreated for it.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"infeasible": {
 						SchemaProps: spec.SchemaProps{
-							Description: "infeasible is how many of the growing cannot become as they were told to.",
+							Description: "infeasible is the number of growing claims that cannot be changed as requested.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"differing": {
 						SchemaProps: spec.SchemaProps{
-							Description: "differing is how many differ from the template in what is not changed in place.",
+							Description: "differing is the number of claims that differ from the template in fields that cannot be changed in place.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message names a claim that is infeasible or differs, and says how.",
+							Description: "message names a claim that is infeasible or differs, and describes the difference.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

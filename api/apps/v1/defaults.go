@@ -9,12 +9,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// SetDefaults_StatefulSet fills what a user may leave out, with the values of
-// apps/v1. The case that is easy to lose: a rollingUpdate block is made up only
-// when the strategy's type was absent too, because a set that says nothing but
-// "type: RollingUpdate" is stored, and behaves, without the block. To apps/v1 a block
-// that has only fields that it does not know is no block, so that nothing is filled in
-// there.
+// SetDefaults_StatefulSet sets the defaults of apps/v1. One case is easy to miss: a rollingUpdate
+// block is added only if the type of the strategy is absent, too. A set with only "type:
+// RollingUpdate" is stored, and behaves, without the block. For apps/v1, a block with only fields
+// that apps/v1 does not know is no block, so nothing is set in such a block.
 func SetDefaults_StatefulSet(set *StatefulSet) {
 	spec := &set.Spec
 	if spec.PodManagementPolicy == "" {
@@ -62,14 +60,14 @@ func defaultRetentionPolicy(policy *StatefulSetPersistentVolumeClaimRetentionPol
 	}
 }
 
-// SetDefaults_MemberOverride fills nothing in, at any depth: what an override says has a digest by
-// which members are recreated, and a default that a later release adds must not change it. The
-// host fills in what a pod leaves open.
+// SetDefaults_MemberOverride sets nothing, at any depth. Members are recreated when the digest of
+// their override changes, so a default that a later release adds must not change it. The host
+// cluster sets the defaults of the pod.
 // +k8s:defaulter-gen=covers
 func SetDefaults_MemberOverride(*MemberOverride) {}
 
-// SetDefaults_PersistentVolumeClaim gives a claim template what a stored claim
-// of apps/v1 shows: its own kind, and the phase of a claim that has no volume.
+// SetDefaults_PersistentVolumeClaim sets in a claim template what a claim stored by apps/v1 has:
+// its kind, and the phase of a claim without a volume.
 func SetDefaults_PersistentVolumeClaim(claim *corev1.PersistentVolumeClaim) {
 	claim.APIVersion, claim.Kind = "v1", "PersistentVolumeClaim"
 	if claim.Status.Phase == "" {

@@ -3,12 +3,12 @@
 
 package v1
 
-// The defaults of a pod template. The host applies the same ones to the pod that
-// is made from the template, but the template itself must be stored with them:
-// a revision's data, and so its name, is computed from the defaulted template,
-// and a template that lacked them would look changed to whoever compares it with
-// one stored by apps/v1. The generated code in zz_generated.defaults.go walks the
-// template and calls these functions; the names are the generator's convention.
+// The defaults of a pod template. The host cluster applies the same defaults to a pod that is
+// created from the template, but the template itself must be stored with them. The data of a
+// revision, and so its name, is computed from the defaulted template. Without the defaults, the
+// template would also differ from one that apps/v1 stored. The generated code in
+// zz_generated.defaults.go walks the template and calls these functions; the generator requires
+// their names.
 
 import (
 	"time"
@@ -35,23 +35,23 @@ func SetDefaults_PodSpec(spec *corev1.PodSpec) {
 	setIfNil(&spec.TerminationGracePeriodSeconds, int64(corev1.DefaultTerminationGracePeriodSeconds))
 }
 
-// SetDefaults_Container fills a container's pull policy, from its image, and
-// where its last words are read from.
+// SetDefaults_Container sets the pull policy of a container, from its image, and the defaults for
+// its termination message.
 func SetDefaults_Container(container *corev1.Container) {
 	setIfEmpty(&container.ImagePullPolicy, pullPolicyFor(container.Image))
 	setIfEmpty(&container.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	setIfEmpty(&container.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
 }
 
-// SetDefaults_EphemeralContainer does for an ephemeral container what
-// SetDefaults_Container does for others.
+// SetDefaults_EphemeralContainer sets the defaults of SetDefaults_Container for an ephemeral
+// container.
 func SetDefaults_EphemeralContainer(container *corev1.EphemeralContainer) {
 	SetDefaults_Container((*corev1.Container)(&container.EphemeralContainerCommon))
 }
 
-// pullPolicyFor says when the image is pulled: always if its tag may move, which
-// is said of the tag "latest" and of no tag at all. A reference that cannot be
-// read has no tag to move; the host refuses it in its own words.
+// pullPolicyFor is the default pull policy of an image: Always if its tag may move, which applies
+// to the tag "latest" and to an image without a tag. An image reference that cannot be parsed has
+// no tag that may move; the host cluster rejects it with its own error.
 func pullPolicyFor(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
@@ -80,13 +80,13 @@ func SetDefaults_HTTPGetAction(action *corev1.HTTPGetAction) {
 	setIfEmpty(&action.Scheme, corev1.URISchemeHTTP)
 }
 
-// SetDefaults_ObjectFieldSelector fills the version in which a field is named.
+// SetDefaults_ObjectFieldSelector sets the API version of a field path.
 func SetDefaults_ObjectFieldSelector(selector *corev1.ObjectFieldSelector) {
 	setIfEmpty(&selector.APIVersion, "v1")
 }
 
-// SetDefaults_ResourceList rounds quantities up to thousandths, the finest unit
-// that Kubernetes stores.
+// SetDefaults_ResourceList rounds quantities up to thousandths, the smallest unit that Kubernetes
+// stores.
 func SetDefaults_ResourceList(list *corev1.ResourceList) {
 	for name, quantity := range *list {
 		quantity.RoundUp(resource.Milli)
@@ -94,8 +94,8 @@ func SetDefaults_ResourceList(list *corev1.ResourceList) {
 	}
 }
 
-// SetDefaults_Volume makes a volume without a source an empty directory, and
-// fills the pull policy of an image volume.
+// SetDefaults_Volume makes a volume without a source an empty directory, and sets the pull policy
+// of an image volume.
 func SetDefaults_Volume(volume *corev1.Volume) {
 	if ptr.AllPtrFieldsNil(&volume.VolumeSource) {
 		volume.EmptyDir = &corev1.EmptyDirVolumeSource{}
@@ -130,7 +130,7 @@ func SetDefaults_ProjectedVolumeSource(source *corev1.ProjectedVolumeSource) {
 	setIfNil(&source.DefaultMode, corev1.ProjectedVolumeSourceDefaultMode)
 }
 
-// SetDefaults_ServiceAccountTokenProjection lets a token live for an hour.
+// SetDefaults_ServiceAccountTokenProjection sets the lifetime of a token to one hour.
 func SetDefaults_ServiceAccountTokenProjection(projection *corev1.ServiceAccountTokenProjection) {
 	setIfNil(&projection.ExpirationSeconds, int64(time.Hour/time.Second))
 }

@@ -9,8 +9,8 @@
 // +k8s:protobuf-gen=package
 // +groupName=apps.statefulset.dev
 
-// Package v1 holds the StatefulSet that users write: a wire superset of the
-// StatefulSet of Kubernetes' apps/v1 as of release 1.37. Every field of apps/v1
-// has the same JSON name, protobuf number, default and meaning of absence here;
-// fields that only this group has carry protobuf numbers from 1000 on.
+// Package v1 contains the StatefulSet API: a superset of the wire format of the StatefulSet in
+// apps/v1 of Kubernetes 1.37. Every field of apps/v1 has the same JSON name, protobuf number,
+// default and meaning here, also when it is absent. Fields that only this group has use protobuf
+// numbers from 1000 on.
 package v1

@@ -3,37 +3,37 @@
 
 package v1
 
-// The reasons that warnings of a plan, and events, give.
+// The reasons of events and of the warnings of a plan.
 const (
-	// ReasonUnreadyMemberBlocks: a member that is not ready, and not at the revision that
-	// it is to have, keeps an update from going on.
+	// ReasonUnreadyMemberBlocks: a pod that is not ready, and not at the target revision of its
+	// member, blocks an update.
 	ReasonUnreadyMemberBlocks = "UnreadyMemberBlocks"
-	// ReasonReplacingUnreadyMember: such a member is being replaced.
+	// ReasonReplacingUnreadyMember: the controller replaces such a pod.
 	ReasonReplacingUnreadyMember = "ReplacingUnreadyMember"
-	// ReasonOtherServiceName: members have the DNS names of a service that the set does not
-	// name any more.
+	// ReasonOtherServiceName: members have the DNS names of a Service that the set does not name
+	// any more.
 	ReasonOtherServiceName = "OtherServiceName"
-	// ReasonInPlaceFallback: members are recreated, because an update in place, which the set
-	// asks for, is not possible.
+	// ReasonInPlaceFallback: members are recreated, because the update in place that the set
+	// requests is not possible.
 	ReasonInPlaceFallback = "InPlaceFallback"
-	// ReasonMemberUpdatedInPlace: the pod of a member has been brought to another revision
-	// without being replaced.
+	// ReasonMemberUpdatedInPlace: the pod of a member was updated to another revision without being
+	// replaced.
 	ReasonMemberUpdatedInPlace = "MemberUpdatedInPlace"
 	// ReasonDisruptionRequested: the gates of spec.disruption are asked about a member.
 	ReasonDisruptionRequested = "DisruptionRequested"
-	// ReasonEvictionBlocked: a PodDisruptionBudget does not let a member be evicted, or restarted in
-	// place.
+	// ReasonEvictionBlocked: a PodDisruptionBudget does not allow the eviction or the restart in
+	// place of a pod.
 	ReasonEvictionBlocked = "EvictionBlocked"
-	// ReasonObjectDiffers: an object of somebody else, which is used, is not as its template describes.
+	// ReasonObjectDiffers: an object that the set uses but does not own differs from its template.
 	ReasonObjectDiffers = "ObjectDiffers"
-	// ReasonObjectDrifted: somebody changes an object that a template describes, and the controller
+	// ReasonObjectDrifted: another client changes an object of a template, and the controller
 	// changes it back.
 	ReasonObjectDrifted = "ObjectDrifted"
-	// ReasonRolloutStepDone: an update has done one of its steps.
+	// ReasonRolloutStepDone: an update has completed a step.
 	ReasonRolloutStepDone = "RolloutStepDone"
 	// ReasonRolloutRolledBack: no member is left at the revision of an update that is rolled back.
 	ReasonRolloutRolledBack = "RolloutRolledBack"
-	// ReasonClaimGrown: the claims of a template that had to grow have grown.
+	// ReasonClaimGrown: the last claims of a template that had to grow have grown.
 	ReasonClaimGrown = "ClaimGrown"
 	// ReasonEvaluationReleased: a user released a set whose evaluation was stopped, and the controller
 	// evaluates its expressions once more.
@@ -46,64 +46,64 @@ const (
 	ReasonRolloutRestarted = "RolloutRestarted"
 	// ReasonReplacementRequested: a user requested the replacement of members.
 	ReasonReplacementRequested = "ReplacementRequested"
-	// ReasonLostNodeReported: a user reported a node as lost, and requested the replacement of its members.
+	// ReasonLostNodeReported: a user reported a node as lost, and requested the replacement of its
+	// members.
 	ReasonLostNodeReported = "LostNodeReported"
-	// ReasonOtherOverride: members keep an override that they are not to have any more, or lack
-	// one that they are to have, until they are recreated.
+	// ReasonOtherOverride: members have an override that they should not have any more, or lack
+	// one. They keep that state until they are recreated.
 	ReasonOtherOverride = "OtherOverride"
 )
 
-// The reasons that conditions of a set give. Programs may rely on them; the messages
-// beside them are for people.
+// The reasons of the conditions of a set. Programs may rely on them; the messages are for people.
 const (
-	// ReasonPending: the controller has not looked at the set yet.
+	// ReasonPending: the controller has not synced the set yet.
 	ReasonPending = "Pending"
-	// ReasonHeld: the annotation HoldAnnotation keeps the controller from acting.
+	// ReasonHeld: the set is suspended by HoldAnnotation.
 	ReasonHeld = "Held"
 	// ReasonDeleting: the set is being deleted.
 	ReasonDeleting = "Deleting"
-	// ReasonWaitingForRevisions: revisions that the set's pods run still belong to
-	// another owner, who is about to give them up.
+	// ReasonWaitingForRevisions: revisions that the pods of the set run still belong to another
+	// owner, which is about to release them.
 	ReasonWaitingForRevisions = "WaitingForRevisions"
 
-	// ReasonCreatingMembers: wanted members have no pod yet.
+	// ReasonCreatingMembers: desired members have no pod yet.
 	ReasonCreatingMembers = "CreatingMembers"
-	// ReasonRemovingMembers: pods of members that are not wanted are being removed.
+	// ReasonRemovingMembers: pods of surplus members are being removed.
 	ReasonRemovingMembers = "RemovingMembers"
-	// ReasonWaitingForObjects: objects that templates describe are yet to be created.
+	// ReasonWaitingForObjects: objects of templates are not created yet.
 	ReasonWaitingForObjects = "WaitingForObjects"
-	// ReasonWaitingForOutputs: objects do not give yet what pods are to have of them.
+	// ReasonWaitingForOutputs: objects do not have the outputs yet that pods need.
 	ReasonWaitingForOutputs = "WaitingForOutputs"
-	// ReasonKindUnavailable: objects of a kind that a template describes cannot be watched, so
-	// that nothing is done about them.
+	// ReasonKindUnavailable: objects of a kind in a template cannot be watched, so the controller
+	// does not change them.
 	ReasonKindUnavailable = "KindUnavailable"
-	// ReasonUpdating: members are being replaced at the present revision.
+	// ReasonUpdating: members are being replaced at the update revision.
 	ReasonUpdating = "Updating"
-	// ReasonReplacingMembers: members are being replaced because somebody has asked for it.
+	// ReasonReplacingMembers: members are being replaced because a user requested it.
 	ReasonReplacingMembers = "ReplacingMembers"
-	// ReasonChangingClaimOwners: the retention policy keeps a claim that still has an owner with which it
-	// would be deleted.
+	// ReasonChangingClaimOwners: a claim that the retention policy keeps still has an owner with
+	// which it would be deleted.
 	ReasonChangingClaimOwners = "ChangingClaimOwners"
-	// ReasonGrowingClaims: claims of members have yet to become as their templates describe.
+	// ReasonGrowingClaims: claims of members do not match their templates yet.
 	ReasonGrowingClaims = "GrowingClaims"
 	// ReasonWaitingForMembers: every member has a pod, and not all are available.
 	ReasonWaitingForMembers = "WaitingForMembers"
-	// ReasonWaitingForGate: a gate of spec.disruption has yet to agree that a member is taken
-	// from service.
+	// ReasonWaitingForGate: a gate of spec.disruption has not agreed yet that a pod is taken out of
+	// service.
 	ReasonWaitingForGate = "WaitingForGate"
-	// ReasonPaused: members are to be updated, and spec.updateStrategy.rollingUpdate.paused
-	// keeps them from it.
+	// ReasonPaused: members are outdated, and spec.updateStrategy.rollingUpdate.paused prevents
+	// their update.
 	ReasonPaused = "Paused"
-	// ReasonBaking: the members of a step are available, and have to stay so for a while.
+	// ReasonBaking: the members of a step are available, and must stay available for bakeSeconds.
 	ReasonBaking = "Baking"
-	// ReasonWaitingForConditions: a pod condition that a step asks for is not True yet.
+	// ReasonWaitingForConditions: a pod condition that a step requires is not True yet.
 	ReasonWaitingForConditions = "WaitingForConditions"
-	// ReasonWaitingForPromotion: a step waits for somebody to promote it.
+	// ReasonWaitingForPromotion: a step waits until a user promotes it.
 	ReasonWaitingForPromotion = "WaitingForPromotion"
-	// ReasonRollingBack: members go back to the current revision, because the update has failed
-	// or was aborted.
+	// ReasonRollingBack: members return to the current revision, because the update failed or was
+	// aborted.
 	ReasonRollingBack = "RollingBack"
-	// ReasonMembersAvailable: the set is as its spec wants it.
+	// ReasonMembersAvailable: the set matches its spec.
 	ReasonMembersAvailable = "MembersAvailable"
 
 	// ReasonMinimumReplicasAvailable: no more members are unavailable than the update strategy
@@ -113,71 +113,71 @@ const (
 	// allows, or none serves.
 	ReasonMinimumReplicasUnavailable = "MinimumReplicasUnavailable"
 
-	// ReasonRecreateInProgress: an update of the type Recreate is under way.
+	// ReasonRecreateInProgress: an update of the type Recreate is in progress.
 	ReasonRecreateInProgress = "RecreateInProgress"
 	// ReasonRecreateCompleted: an update of the type Recreate is complete.
 	ReasonRecreateCompleted = "RecreateCompleted"
 
-	// ReasonNotStalled: nothing keeps the controller from going on.
+	// ReasonNotStalled: nothing blocks the controller.
 	ReasonNotStalled = "NotStalled"
-	// ReasonProgressDeadlineExceeded: the set is not as its spec wants it, and nothing
-	// has moved for spec.progressDeadlineSeconds.
+	// ReasonProgressDeadlineExceeded: the set does not match its spec, and there was no progress
+	// for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonHostRefused: the host cluster understood a request and refused it. It is
-	// tried again, with back-off.
+	// ReasonHostRefused: the host cluster refused a request. The controller tries it again, with
+	// back-off.
 	ReasonHostRefused = "HostRefused"
-	// ReasonHostUnavailable: the host cluster could not be asked. It is tried again,
-	// with back-off.
+	// ReasonHostUnavailable: the host cluster could not be reached. The controller tries the
+	// request again, with back-off.
 	ReasonHostUnavailable = "HostUnavailable"
-	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not let a member be evicted, or
-	// restarted in place. It is tried again after 10 to 60 seconds.
+	// ReasonDisruptionNotAllowed: a PodDisruptionBudget does not allow the eviction or the restart
+	// in place of a pod. The controller tries it again after 10 to 60 seconds.
 	ReasonDisruptionNotAllowed = "DisruptionNotAllowed"
-	// ReasonInvalidSelector: spec.selector cannot be used.
+	// ReasonInvalidSelector: spec.selector is invalid.
 	ReasonInvalidSelector = "InvalidSelector"
-	// ReasonNameTaken: a pod that is not the set's has the name of a member.
+	// ReasonNameTaken: a pod that the set does not own has the name of a member.
 	ReasonNameTaken = "NameTaken"
 	// ReasonClaimShared: another, older set has claims of the same names.
 	ReasonClaimShared = "ClaimShared"
-	// ReasonRenderFailed: what spec.identity makes of the templates for a member is no pod,
+	// ReasonRenderFailed: for some member, spec.identity and the templates do not give a valid pod,
 	// claim or object.
 	ReasonRenderFailed = "RenderFailed"
-	// ReasonObjectShared: an object that a template describes belongs to another set.
+	// ReasonObjectShared: an object of a template belongs to another set.
 	ReasonObjectShared = "ObjectShared"
-	// ReasonObjectExists: an object that is not the set's has the name of one that a template
-	// describes, and the template does not let it be used.
+	// ReasonObjectExists: an object that the set does not own has the name of an object of a
+	// template, and the template does not allow its use.
 	ReasonObjectExists = "ObjectExists"
-	// ReasonGeneratedSecretMissing: a Secret that was drawn is gone, or lacks a key, and is not drawn
-	// again, because there may be data that was written with it.
+	// ReasonGeneratedSecretMissing: a generated Secret is gone, or lacks a key. The controller does
+	// not generate it again, because data may have been written with it.
 	ReasonGeneratedSecretMissing = "GeneratedSecretMissing"
 	// ReasonClaimsNotMounted: a pod does not mount the claims of its member.
 	ReasonClaimsNotMounted = "ClaimsNotMounted"
-	// ReasonClaimGrowthRefused: a claim cannot become as its template describes.
+	// ReasonClaimGrowthRefused: a claim cannot be changed to match its template.
 	ReasonClaimGrowthRefused = "ClaimGrowthRefused"
-	// ReasonClaimTemplateInUse: a member is to be created at a revision that mounts what is
+	// ReasonClaimTemplateInUse: a member would be created at a revision that mounts a name which is
 	// neither a claim template nor a volume.
 	ReasonClaimTemplateInUse = "ClaimTemplateInUse"
-	// ReasonInPlaceImpossible: members cannot be updated in place, and the set allows no
-	// other way.
+	// ReasonInPlaceImpossible: members cannot be updated in place, and the set does not allow
+	// another update.
 	ReasonInPlaceImpossible = "InPlaceImpossible"
 	// ReasonMissingRight: the controller lacks a right that the set needs.
 	ReasonMissingRight = "MissingRight"
-	// ReasonRolloutFailed: an update has failed, or was aborted, and goes no further.
+	// ReasonRolloutFailed: an update failed or was aborted, and does not continue.
 	ReasonRolloutFailed = "RolloutFailed"
-	// ReasonRolledBack: an update was rolled back. It is not tried again before the set gets
-	// another template.
+	// ReasonRolledBack: an update was rolled back. It is not tried again until the set gets another
+	// template.
 	ReasonRolledBack = "RolledBack"
-	// ReasonEvaluationStopped: processes of the controller ended while they evaluated expressions of the
-	// set, so that these are not evaluated any more.
+	// ReasonEvaluationStopped: processes of the controller ended while they evaluated expressions
+	// of the set, so the controller does not evaluate them any more.
 	ReasonEvaluationStopped = "EvaluationStopped"
 	// ReasonRevisionUnreadable: the record of a revision cannot be read.
 	ReasonRevisionUnreadable = "RevisionUnreadable"
 )
 
-// Reasons in status.rollout.failure.
+// The reasons in status.rollout.failure.
 const (
-	// RolloutConditionFalse: a pod condition that a step asks for is False.
+	// RolloutConditionFalse: a pod condition that a step requires is False.
 	RolloutConditionFalse = "PodConditionFalse"
-	// RolloutDeadlineExceeded: a member that the update has reached is not available, and
-	// nothing has become better for spec.progressDeadlineSeconds.
+	// RolloutDeadlineExceeded: a member that the update has reached is not available, and nothing
+	// has improved for spec.progressDeadlineSeconds.
 	RolloutDeadlineExceeded = "ProgressDeadlineExceeded"
 )

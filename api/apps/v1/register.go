@@ -9,37 +9,36 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupName is the API group that this package belongs to.
+// GroupName is the API group of this package.
 const GroupName = "apps.statefulset.dev"
 
-// SchemeGroupVersion is the group and version that the types of this package
-// are served as.
+// SchemeGroupVersion is the group and version of the types of this package.
 //
-//nolint:gochecknoglobals // generated clients refer to it by this name.
+//nolint:gochecknoglobals // generated clients use it by this name
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
-// Kind is the kind of a StatefulSet, as owner references name it.
+// Kind is the kind of a StatefulSet in owner references.
 const Kind = "StatefulSet"
 
-// Resource qualifies a resource name with the group, for errors and listers.
+// Resource returns a resource of this group, for errors and listers.
 func Resource(resource string) schema.GroupResource {
 	return SchemeGroupVersion.WithResource(resource).GroupResource()
 }
 
-// GroupVersionKind is what an owner reference to a StatefulSet carries.
+// GroupVersionKind returns the kind of a StatefulSet, for owner references.
 func GroupVersionKind() schema.GroupVersionKind {
 	return SchemeGroupVersion.WithKind(Kind)
 }
 
-// Types lists one empty value of every type that is registered as an API kind.
-// The server registers the same values as its hub version.
+// Types returns an empty value of each type that is registered as an API kind. The server registers
+// the same values as its hub version.
 func Types() []runtime.Object {
 	return []runtime.Object{&StatefulSet{}, &StatefulSetList{}, &StatefulSetPlan{}, &StatefulSetReplacement{}, &StatefulSetRollout{}}
 }
 
 // localSchemeBuilder collects what the generated files register.
 //
-//nolint:gochecknoglobals // the generated files refer to it by this name.
+//nolint:gochecknoglobals // the generated files use it by this name
 var localSchemeBuilder runtime.SchemeBuilder
 
 // AddToScheme registers the kinds of this package, their defaults and their

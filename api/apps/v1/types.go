@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StatefulSet runs members that must not be replaceable: each has a name, a
-// disk and an address of its own, and gets the same ones back whenever it is
-// started again. Member i of the set "db" is the pod "db-i".
+// StatefulSet runs members that are not interchangeable. Each member has its own name, disks and
+// network identity, and keeps them when its pod is recreated. Member i of the set "db" is the pod
+// "db-i".
 // +genclient
 // +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
 // +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
@@ -27,22 +27,22 @@ import (
 type StatefulSet struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
-	// metadata is the standard object metadata. The name must be a DNS label,
-	// because it is the first part of every member's host name.
+	// metadata is the standard object metadata. The name must be a DNS label, because it is the
+	// first part of the host name of each member.
 	// +optional
 	// +k8s:opaqueType
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
-	// spec is what the user wants: how many members, of what shape, and how they
-	// are brought up, updated and taken down.
+	// spec specifies the desired members: their number, their pod and claims, and how they are
+	// created, updated and removed.
 	// +optional
 	Spec StatefulSetSpec `json:"spec,omitempty" protobuf:"bytes,2,opt,name=spec"`
-	// status is what the controller last saw. Users read it; only the controller
-	// writes it.
+	// status is the state of the set as the controller last observed it. Only the controller writes
+	// it.
 	// +optional
 	Status StatefulSetStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
-// StatefulSetList is a list of sets.
+// StatefulSetList is a list of StatefulSets.
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type StatefulSetList struct {
 	// +k8s:opaqueType
@@ -55,115 +55,110 @@ type StatefulSetList struct {
 	Items []StatefulSet `json:"items" protobuf:"bytes,2,rep,name=items"`
 }
 
-// PodManagementPolicyType says whether members wait for each other.
+// PodManagementPolicyType specifies whether members wait for each other.
 // +enum
 type PodManagementPolicyType string
 
 const (
-	// OrderedReadyPodManagement creates members one by one from the lowest
-	// ordinal up, each only when all before it are available, and removes them
-	// one by one from the highest ordinal down.
+	// OrderedReadyPodManagement creates members one at a time, the lowest ordinal first. It creates
+	// a member only when all members before it are available. It removes members one at a time, the
+	// highest ordinal first.
 	OrderedReadyPodManagement PodManagementPolicyType = "OrderedReady"
 	// ParallelPodManagement creates and removes members without waiting for
 	// other members.
 	ParallelPodManagement PodManagementPolicyType = "Parallel"
 )
 
-// StatefulSetSpec is what the user wants.
+// StatefulSetSpec is the desired state of a set.
 type StatefulSetSpec struct {
-	// replicas is the number of members. Defaults to 1; 0 is valid and keeps the
-	// claims.
+	// replicas is the number of members. Defaults to 1. With 0 the set has no members. Whether
+	// their claims are kept depends on persistentVolumeClaimRetentionPolicy.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=0
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,1,opt,name=replicas"`
 
-	// selector says which pods belong to the set. It must match the labels of the
-	// template, must not be empty, and cannot be changed.
+	// selector selects the pods that belong to the set. It must match the labels of the template,
+	// must not be empty, and is immutable.
 	// +required
 	// +k8s:required
 	// +k8s:opaqueType
 	Selector *metav1.LabelSelector `json:"selector" protobuf:"bytes,2,opt,name=selector"`
 
-	// template describes the pod of a member. The pod of ordinal i is named
-	// "<set>-<i>"; its hostname is that name and its subdomain is serviceName.
-	// restartPolicy must be Always.
+	// template describes the pod of a member. The pod with ordinal i is named "<set>-<i>". Its
+	// hostname is that name, and its subdomain is serviceName. restartPolicy must be Always.
 	// +required
 	// +k8s:opaqueType
 	Template corev1.PodTemplateSpec `json:"template" protobuf:"bytes,3,opt,name=template"`
 
-	// volumeClaimTemplates describe the claims of a member. Member i of the set
-	// "db" gets, for the template "data", the claim "data-db-i", created before
-	// its pod; a claim of that name that exists already is used as it is. A claim
-	// takes the place of a template volume of the same name. Cannot be changed without
-	// volumeClaimUpdate. Revisions do not hold them, so undoing an update leaves them.
+	// volumeClaimTemplates describe the claims of a member (PersistentVolumeClaims). For the
+	// template "data", member i of the set "db" gets the claim "data-db-i", which is created before
+	// its pod. If a claim of that name exists, the member uses it. A claim replaces a volume of the
+	// same name in the pod template. The field is immutable unless volumeClaimUpdate is set.
+	// Revisions do not record claim templates, so undoing an update does not change them.
 	// +optional
 	// +k8s:optional
 	// +k8s:eachVal=+k8s:opaqueType
 	// +listType=atomic
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty" protobuf:"bytes,4,rep,name=volumeClaimTemplates"`
 
-	// serviceName names the headless service that gives the members their DNS
-	// names: "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set
-	// does not create that service. When it is changed, no member is recreated for
-	// it: each gets the new name when it is next created, and keeps the old one
-	// until then. (apps/v1 does not let it be changed.)
+	// serviceName is the name of the headless Service that gives the members their DNS names:
+	// "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set does not create that
+	// Service. A change recreates no member: each member keeps its old DNS name until its pod is
+	// next created. In apps/v1 the field is immutable.
 	// +optional
 	ServiceName string `json:"serviceName" protobuf:"bytes,5,opt,name=serviceName"`
 
-	// podManagementPolicy says whether members wait for each other when they are
-	// created and removed: OrderedReady, the default, or Parallel. When it is
-	// changed, the set goes on in the new way from where it is. (apps/v1 does not
-	// let it be changed.)
+	// podManagementPolicy specifies whether members wait for each other when they are created and
+	// removed. It is OrderedReady (the default) or Parallel. After a change, the set continues from
+	// its current state with the new policy. In apps/v1 the field is immutable.
 	// +optional
 	PodManagementPolicy PodManagementPolicyType `json:"podManagementPolicy,omitempty" protobuf:"bytes,6,opt,name=podManagementPolicy,casttype=PodManagementPolicyType"`
 
-	// updateStrategy says how members come to run a changed template.
+	// updateStrategy specifies how members are updated when the template changes.
 	// +optional
 	UpdateStrategy StatefulSetUpdateStrategy `json:"updateStrategy,omitempty" protobuf:"bytes,7,opt,name=updateStrategy"`
 
-	// revisionHistoryLimit is how many revisions that no member runs are kept for
-	// a rollback. Defaults to 10; a negative value keeps all.
+	// revisionHistoryLimit is the number of unused revisions that are kept for a rollback. A
+	// revision that a member runs does not count. Defaults to 10. A negative value keeps all.
 	// +optional
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty" protobuf:"varint,8,opt,name=revisionHistoryLimit"`
 
-	// minReadySeconds is for how many seconds a pod must have been ready, without
-	// a break, before it counts as available. Defaults to 0: available as soon as
-	// ready.
+	// minReadySeconds is the number of seconds for which a pod must be ready without interruption
+	// before it counts as available. Defaults to 0: a pod is available as soon as it is ready.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=0
 	MinReadySeconds int32 `json:"minReadySeconds,omitempty" protobuf:"varint,9,opt,name=minReadySeconds"`
 
-	// persistentVolumeClaimRetentionPolicy says when the claims of members are
-	// deleted. By default never: data outlives the set.
+	// persistentVolumeClaimRetentionPolicy specifies when the claims of members are deleted. By
+	// default they are never deleted, so data outlives the set.
 	// +optional
 	PersistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty" protobuf:"bytes,10,opt,name=persistentVolumeClaimRetentionPolicy"`
 
-	// ordinals says where the numbering of members begins. By default at 0.
+	// ordinals specifies how members are numbered. By default, they are numbered from 0.
 	// +optional
 	// +k8s:optional
 	Ordinals *StatefulSetOrdinals `json:"ordinals,omitempty" protobuf:"bytes,11,opt,name=ordinals"`
 
-	// progressDeadlineSeconds is for how many seconds nothing may move, while the set
-	// is not as its spec wants it, before the conditions Progressing and Stalled say
-	// so. The controller goes on all the same. Without it, 600.
+	// progressDeadlineSeconds is the number of seconds without progress, while the set does not
+	// match its spec, after which Progressing becomes False and Stalled becomes True. The
+	// controller continues to try. If it is not set, 600 applies.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty" protobuf:"varint,1000,opt,name=progressDeadlineSeconds"`
 
-	// volumeClaimUpdate lets volumeClaimTemplates be changed, and says what becomes of
-	// the claims that exist. Without it they cannot be changed, as in apps/v1.
+	// volumeClaimUpdate makes volumeClaimTemplates mutable, and specifies what happens to existing
+	// claims. If it is not set, volumeClaimTemplates is immutable, as in apps/v1.
 	// +optional
 	// +k8s:optional
 	VolumeClaimUpdate *StatefulSetVolumeClaimUpdate `json:"volumeClaimUpdate,omitempty" protobuf:"bytes,1001,opt,name=volumeClaimUpdate"`
 
-	// overrides say in what single members are otherwise than the template and the claim
-	// templates describe: a first member with more memory, one with another node. A member
-	// whose pod was created with another override than it has now, or without one, is
-	// recreated as for an update of the template: by the update strategy, from the partition
-	// on, at the revision that it is to have. At most 50.
+	// overrides override parts of the pod template and of the claim templates for selected members:
+	// for example, more memory for the first member, or another node for one member. If the override
+	// of a member changes, its pod is recreated as for an update of the template: by the update
+	// strategy, from the partition on, and at the target revision of the member. At most 50.
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -173,27 +168,28 @@ type StatefulSetSpec struct {
 	// +k8s:maxItems=50
 	Overrides []MemberOverride `json:"overrides,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,1002,rep,name=overrides"`
 
-	// scaleStrategy bounds how many members of a Parallel set start, or go, at a time.
-	// Without it all do, as in apps/v1.
+	// scaleStrategy limits how many members of a Parallel set are created or removed at a time. If
+	// it is not set, there is no limit, as in apps/v1.
 	// +optional
 	// +k8s:optional
 	ScaleStrategy *StatefulSetScaleStrategy `json:"scaleStrategy,omitempty" protobuf:"bytes,1003,opt,name=scaleStrategy"`
 
-	// disruption says how members are taken from service: by eviction, or after others have
-	// agreed. Without it their pods are deleted, as in apps/v1.
+	// disruption specifies how the controller takes pods out of service: by eviction, or only after
+	// gates agree. If it is not set, the controller deletes the pods, as in apps/v1.
 	// +optional
 	// +k8s:optional
 	Disruption *StatefulSetDisruption `json:"disruption,omitempty" protobuf:"bytes,1004,opt,name=disruption"`
 
-	// identity gives templates parameters: $(NAME) in them becomes what is right for each
-	// member, and transforms compute fields. An empty block does so with the parameters that
-	// every member has. Without it nothing of a template is touched.
+	// identity enables parameters in the templates: $(NAME) is replaced with a value for each
+	// member, and transforms compute fields. An empty block enables the built-in parameters. If it
+	// is not set, the templates are used unchanged.
 	// +optional
 	// +k8s:optional
 	Identity *MemberIdentity `json:"identity,omitempty" protobuf:"bytes,1040,opt,name=identity"`
 
-	// objectTemplates describe objects, such as Services and ConfigMaps, that are made for each
-	// member, or once for the set, before pods that need them. At most 16, of 96 KiB together.
+	// objectTemplates describe objects, such as Services and ConfigMaps, that the controller creates
+	// for each member, or once for the set. A pod is created only after the objects of its member
+	// and of the set. At most 16, with 96 KiB together.
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -204,25 +200,26 @@ type StatefulSetSpec struct {
 	ObjectTemplates []ObjectTemplate `json:"objectTemplates,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,1041,rep,name=objectTemplates"`
 }
 
-// DefaultProgressDeadlineSeconds stands for spec.progressDeadlineSeconds where a set
-// says nothing. It is not filled in, so that a set of apps/v1 comes back as it went in.
+// DefaultProgressDeadlineSeconds applies if spec.progressDeadlineSeconds is not set. The server
+// does not write it into the set, so that a set of apps/v1 is returned unchanged.
 const DefaultProgressDeadlineSeconds = 600
 
-// StatefulSetOrdinals says how members are numbered.
+// StatefulSetOrdinals specifies how members are numbered.
 type StatefulSetOrdinals struct {
-	// start is the ordinal of the first member; the members are
-	// start, start+1, ... start+replicas-1, unless ordinals are reserved.
+	// start is the ordinal of the first member. Defaults to 0. The members have the ordinals start,
+	// start+1, ... start+replicas-1, unless ordinals are reserved. The highest ordinal must be at
+	// most 2147483647.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=0
 	Start int32 `json:"start" protobuf:"varint,1,opt,name=start"`
 
-	// reserved are ordinals that no member has. The members are the first replicas
-	// ordinals from start that are not reserved: reserving web-2 of three members
-	// removes it and creates web-3, and with one replica less in the same write it
-	// removes web-2 alone. Its claims are treated as in a scale-down. partition
-	// counts reserved ordinals, too, so reserving one never moves a member across it.
-	// At most 100 ranges, none of which overlap.
+	// reserved are ordinals that no member has. The set has as many members as replicas says, with
+	// the lowest ordinals from start that are not reserved. For example, reserving ordinal 2 of the
+	// three members of "web" removes web-2 and creates web-3. If the same write lowers replicas by
+	// one, only web-2 is removed. Its claims are treated as in a scale-down. partition also counts
+	// reserved ordinals, so reserving one never moves a member across the partition. At most 100
+	// ranges, which must not overlap.
 	// +optional
 	// +patchMergeKey=first
 	// +patchStrategy=merge
@@ -233,12 +230,12 @@ type StatefulSetOrdinals struct {
 	Reserved []OrdinalRange `json:"reserved,omitempty" patchStrategy:"merge" patchMergeKey:"first" protobuf:"bytes,1000,rep,name=reserved"`
 }
 
-// OrdinalRange is a row of ordinals, with both its ends.
+// OrdinalRange is a range of ordinals. It includes both ends.
 type OrdinalRange struct {
 	// first is the lowest ordinal of the range.
 	// +required
 	First int32 `json:"first" protobuf:"varint,1,opt,name=first"`
-	// last is the highest, not less than first. Without it the range is first alone.
+	// last is the highest ordinal of the range. It must not be less than first. Defaults to first.
 	// +optional
 	Last *int32 `json:"last,omitempty" protobuf:"varint,2,opt,name=last"`
 }
@@ -256,37 +253,36 @@ func (r OrdinalRange) Contains(ordinal int) bool {
 	return int(r.First) <= ordinal && ordinal <= int(r.End())
 }
 
-// PersistentVolumeClaimRetentionPolicyType says whether a claim outlives the
-// reason for it.
+// PersistentVolumeClaimRetentionPolicyType specifies whether claims are kept or deleted when their
+// member, or the set, is removed.
 // +enum
 type PersistentVolumeClaimRetentionPolicyType string
 
 const (
-	// RetainPersistentVolumeClaimRetentionPolicyType keeps the claim until
-	// somebody deletes it by hand.
+	// RetainPersistentVolumeClaimRetentionPolicyType keeps the claim until a user deletes it.
 	RetainPersistentVolumeClaimRetentionPolicyType PersistentVolumeClaimRetentionPolicyType = "Retain"
-	// DeletePersistentVolumeClaimRetentionPolicyType lets the claim be deleted,
-	// and its data with it.
+	// DeletePersistentVolumeClaimRetentionPolicyType deletes the claim and its data.
 	DeletePersistentVolumeClaimRetentionPolicyType PersistentVolumeClaimRetentionPolicyType = "Delete"
 )
 
-// StatefulSetPersistentVolumeClaimRetentionPolicy says when claims that came
-// from volumeClaimTemplates are deleted.
+// StatefulSetPersistentVolumeClaimRetentionPolicy specifies when claims that were created from
+// volumeClaimTemplates are deleted.
 type StatefulSetPersistentVolumeClaimRetentionPolicy struct {
-	// whenDeleted is the fate of all claims when the set is deleted: Retain, the
-	// default, or Delete.
+	// whenDeleted specifies what happens to all claims when the set is deleted. It is Retain (the
+	// default) or Delete.
 	// +optional
 	WhenDeleted PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,1,opt,name=whenDeleted,casttype=PersistentVolumeClaimRetentionPolicyType"`
-	// whenScaled is the fate of a member's claims when a scale-down removes that
-	// member: Retain, the default, or Delete.
+	// whenScaled specifies what happens to the claims of a member that a scale-down removes. It is
+	// Retain (the default) or Delete.
 	// +optional
 	WhenScaled PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,2,opt,name=whenScaled,casttype=PersistentVolumeClaimRetentionPolicyType"`
 
-	// scaledAfterSeconds is how many seconds after the end of a removed member's pod its claims
-	// are deleted, if whenScaled is Delete. Until then they are kept, and a member that comes back
-	// gets them back. Only claims are deleted that a pod of this set has mounted since the field
-	// was set. The controller needs the right to delete claims, which its installation does not
-	// include by itself. Absent, claims go with the pod.
+	// scaledAfterSeconds is the number of seconds after which the claims of a removed member are
+	// deleted, counted from the time when its pod is gone. It must be at least 1, and requires
+	// whenScaled Delete. Until then the claims are kept, and a member that returns uses them again.
+	// The controller deletes only claims that a pod of this set has mounted since the field was set.
+	// It needs the right to delete claims, which it does not have by default. If the field is not
+	// set, claims are deleted with the pod.
 	// +optional
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty" protobuf:"varint,1000,opt,name=scaledAfterSeconds"`
 }

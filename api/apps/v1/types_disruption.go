@@ -5,55 +5,55 @@ package v1
 
 import "slices"
 
-// DisruptionMethodType says how pods that are ready are removed.
+// DisruptionMethodType specifies how the controller removes ready pods.
 // +enum
 type DisruptionMethodType string
 
 const (
-	// DeleteDisruptionMethodType deletes them. It is what happens if nothing is said.
+	// DeleteDisruptionMethodType deletes ready pods. It is the default.
 	DeleteDisruptionMethodType DisruptionMethodType = "Delete"
-	// EvictDisruptionMethodType evicts them, so that PodDisruptionBudgets hold.
+	// EvictDisruptionMethodType evicts ready pods, so that PodDisruptionBudgets are respected.
 	EvictDisruptionMethodType DisruptionMethodType = "Evict"
 )
 
-// DisruptionOperationType is a reason for which the controller removes a pod that may serve.
+// DisruptionOperationType is an operation for which the controller removes a pod that may serve.
 // +enum
 type DisruptionOperationType string
 
 const (
-	// UpdateDisruptionOperationType is an update of the member, in any update strategy.
+	// UpdateDisruptionOperationType is an update of the member, with any update strategy.
 	UpdateDisruptionOperationType DisruptionOperationType = "Update"
-	// ScaleDownDisruptionOperationType is that the member is not wanted any more.
+	// ScaleDownDisruptionOperationType is the removal of a member that is no longer desired.
 	ScaleDownDisruptionOperationType DisruptionOperationType = "ScaleDown"
 	// ReplaceDisruptionOperationType is a request to replace the member.
 	ReplaceDisruptionOperationType DisruptionOperationType = "Replace"
 )
 
-// The reasons of the condition of a pod that is a gate of spec.disruption. That of an answer
-// is DisruptionAnswerPrefix with the id of the question behind it.
+// The reasons of the pod condition of a gate in spec.disruption. The reason of an answer is
+// DisruptionAnswerPrefix and the id of the request.
 const (
 	// ReasonGateRequested: the gate is asked.
 	ReasonGateRequested = "Requested"
 	// ReasonGateNotRequested: the gate is not asked.
 	ReasonGateNotRequested = "NotRequested"
-	// DisruptionAnswerPrefix is how the reason of an answer begins.
+	// DisruptionAnswerPrefix is the prefix of the reason of an answer.
 	DisruptionAnswerPrefix = "Request"
 )
 
-// StatefulSetDisruption says how the controller takes members from service: for an update,
-// because they are not wanted any more, or because somebody has asked for it. It does not
-// hold for pods that are deleted by others, are lost with their nodes, have ended, keep an
-// update from going on, or go with the set.
+// StatefulSetDisruption specifies how the controller takes pods out of service for an update, for a
+// scale-down, or for a replacement that a user requested. It does not apply to pods that other
+// clients delete, that are lost with their nodes, that have ended, that block an update, or that
+// are deleted with the set.
 type StatefulSetDisruption struct {
-	// method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in
-	// place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one
-	// that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without
-	// it, Delete.
+	// method is Delete (the default) or Evict. With Evict, the controller evicts ready pods instead
+	// of deleting them, and restarts a ready pod in place only if it could evict it. So the
+	// PodDisruptionBudgets of the namespace are respected. An eviction that is refused is tried
+	// again after 10 to 60 seconds. Pods that are not ready are deleted.
 	// +optional
 	Method DisruptionMethodType `json:"method,omitempty" protobuf:"bytes,1,opt,name=method,casttype=DisruptionMethodType"`
 
-	// gates are asked before a pod is removed, all at the same time, and all have to agree.
-	// At most 8.
+	// gates are asked before a pod is removed. They are asked at the same time, and all of them
+	// must agree. At most 8.
 	// +optional
 	// +listType=atomic
 	// +k8s:optional
@@ -61,27 +61,30 @@ type StatefulSetDisruption struct {
 	Gates []DisruptionGate `json:"gates,omitempty" protobuf:"bytes,2,rep,name=gates"`
 }
 
-// DisruptionGate is asked before a pod is removed. The question is the annotation
-// apps.statefulset.dev/disruption of the pod, whose JSON has an id, and then the condition of
-// the pod with the status False and the reason Requested. The answer is the status True with
-// the reason Request and the id, as in Request7. An answer to an earlier question is none.
+// DisruptionGate is asked before a pod is removed. A request consists of the annotation
+// apps.statefulset.dev/disruption of the pod, whose JSON has an id, and of the condition of the pod
+// with the status False and the reason Requested. An agent answers by setting the condition to
+// True, with the reason Request and the id, such as Request7. An answer to an earlier request is
+// ignored.
 type DisruptionGate struct {
-	// conditionType is the type of the condition, with a domain, as in
-	// example.com/handed-over. A pod that has it in its readinessGates does not get traffic
-	// from the question on; it is given the condition True when it is created.
+	// conditionType is the type of the pod condition. It must have a domain, such as
+	// example.com/handed-over, but not apps.statefulset.dev, and must not be in the podConditions
+	// of a step. If the pod template has it in readinessGates, a pod gets no traffic from the
+	// request on. The controller sets the condition of a new pod to True.
 	// +required
 	// +k8s:required
 	ConditionType string `json:"conditionType" protobuf:"bytes,1,opt,name=conditionType"`
 
-	// operations are those for which the gate is asked: Update, ScaleDown and Replace.
-	// Without any, all. A pod that is not ready, and not only because a gate was asked, is
-	// updated without asking.
+	// operations are the operations for which the gate is asked: Update, ScaleDown and Replace.
+	// Defaults to all. The gate is not asked about the update of a pod that is not ready, unless
+	// the pod is not ready only because of a request.
 	// +optional
 	// +listType=atomic
 	Operations []DisruptionOperationType `json:"operations,omitempty" protobuf:"bytes,3,rep,name=operations,casttype=DisruptionOperationType"`
 
-	// timeoutSeconds is for how many seconds the answer is waited for, from the question on.
-	// After that the pod is removed without it. Without it there is no end.
+	// timeoutSeconds is the number of seconds that the controller waits for the answer, counted
+	// from the request. After that, it removes the pod without an answer. It must not be negative.
+	// If it is not set, the controller waits without a limit.
 	// +optional
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty" protobuf:"varint,4,opt,name=timeoutSeconds"`
 }

@@ -5,56 +5,56 @@ package v1
 
 import corev1 "k8s.io/api/core/v1"
 
-// InPlaceUpdatePolicyType says what becomes of a member whose pod cannot be brought to a
-// changed template as it is.
+// InPlaceUpdatePolicyType specifies what happens to a member that cannot be updated in place.
 // +enum
 type InPlaceUpdatePolicyType string
 
 const (
-	// IfPossibleInPlaceUpdatePolicyType recreates such a member, as without the field.
+	// IfPossibleInPlaceUpdatePolicyType recreates the member, as without the field.
 	IfPossibleInPlaceUpdatePolicyType InPlaceUpdatePolicyType = "IfPossible"
-	// OnlyInPlaceUpdatePolicyType leaves such a member as it is, and the update waits: no
-	// pod is removed for an update.
+	// OnlyInPlaceUpdatePolicyType does not change the member, and the update waits. No pod is
+	// removed for an update.
 	OnlyInPlaceUpdatePolicyType InPlaceUpdatePolicyType = "Only"
 )
 
-// PodInService is the type of the pod condition by which the controller takes a pod out of service
-// before it restarts its containers, and of the readiness gate of pods that it may do so with.
+// PodInService is the type of the pod condition with which the controller takes a pod out of
+// service before it restarts its containers. Pods that can be drained have a readiness gate of this
+// type.
 const PodInService corev1.PodConditionType = GroupName + "/in-service"
 
-// Reasons in conditions of pods that an update in place changes.
+// The reasons of pod conditions that an update in place sets.
 const (
-	// ReasonInService: the pod gets connections as far as it is ready.
+	// ReasonInService: the pod gets connections when it is ready.
 	ReasonInService = "InService"
-	// ReasonDraining: the pod gets no new connections, because its containers are about to be
-	// restarted, or are.
+	// ReasonDraining: the pod gets no new connections, because its containers are being restarted,
+	// or will be.
 	ReasonDraining = "Draining"
-	// ReasonRevisionChanged: what was said of the pod was said of another revision. A condition
-	// that steps of the update ask for is Unknown for that reason until somebody sets it.
+	// ReasonRevisionChanged: the condition described another revision of the pod. A condition that
+	// steps of the update require is Unknown with this reason until its writer sets it again.
 	ReasonRevisionChanged = "RevisionChanged"
 )
 
-// InPlaceUpdate says that an update changes pods instead of replacing them, where that is
+// InPlaceUpdate makes an update change the existing pods instead of replacing them, where that is
 // possible.
 type InPlaceUpdate struct {
-	// policy is IfPossible or Only. Possible is a change of the images of containers and of
-	// sidecars (init containers with restartPolicy Always), of the cpu and the memory that
-	// these request and are limited to, where both templates say something of it, the QoS class
-	// of the pod stays and the host resizes pods, and of labels and annotations of the
-	// template. What an environment variable reads cannot be changed so, nor resources that a
-	// volume shows. If anything else has changed,
-	// IfPossible recreates the member, and Only leaves it as it is. A member that mounts
-	// other claims than the templates describe is never updated in place.
+	// policy is IfPossible or Only. These changes of the template are possible in place: images of
+	// containers and of sidecars (init containers with restartPolicy Always); their CPU and memory
+	// requests and limits; labels and annotations. A request or limit can change in place only if
+	// both templates set it, the QoS class of the pod does not change, and the host cluster can
+	// resize pods. Labels and annotations that an environment variable reads, and resources that an
+	// environment variable or a volume shows, cannot change in place. If anything else changes,
+	// IfPossible recreates the member, and Only does not change it. A member that mounts other
+	// claims than the templates describe is never updated in place.
 	// +required
 	// +k8s:required
 	Policy InPlaceUpdatePolicyType `json:"policy" protobuf:"bytes,1,opt,name=policy,casttype=InPlaceUpdatePolicyType"`
-	// drainSeconds is how many seconds a member that is ready is out of service before its
-	// containers are restarted, from 0 to 3600. Pods that are created as long as the field is
-	// there have the readiness gate apps.statefulset.dev/in-service; the condition of that type
-	// becomes False, so that the pod gets no new connections, and True again when the containers
-	// run as the update wants it. A pod without the gate is recreated instead, or, with the
-	// policy Only, restarted without being taken out of service. Without the field, containers
-	// are restarted at once.
+	// drainSeconds is the number of seconds for which a ready member is out of service before its
+	// containers are restarted, from 0 to 3600. While the field is set, new pods get the readiness
+	// gate apps.statefulset.dev/in-service. Before a restart, the controller sets the condition of
+	// that type to False, so the pod gets no new connections. It sets the condition to True when
+	// the containers run as the update requires. A pod without the readiness gate is recreated
+	// instead. With the policy Only, it is restarted without a drain. If the field is not set,
+	// containers are restarted at once.
 	// +optional
 	DrainSeconds *int32 `json:"drainSeconds,omitempty" protobuf:"varint,2,opt,name=drainSeconds"`
 }

@@ -5,47 +5,50 @@ package v1
 
 import "time"
 
-// ObjectRetentionPolicyType says what becomes of an object that is not needed any more.
+// ObjectRetentionPolicyType specifies what happens to an object that is no longer needed.
 // +enum
 type ObjectRetentionPolicyType string
 
 const (
-	// RetainObjectRetentionPolicyType keeps it.
+	// RetainObjectRetentionPolicyType keeps the object.
 	RetainObjectRetentionPolicyType ObjectRetentionPolicyType = "Retain"
-	// DeleteObjectRetentionPolicyType deletes it.
+	// DeleteObjectRetentionPolicyType deletes the object.
 	DeleteObjectRetentionPolicyType ObjectRetentionPolicyType = "Delete"
 )
 
-// ObjectRetention says how long objects are kept. Without it, for ever.
+// ObjectRetention specifies when objects are deleted. If it is not set, they are never deleted.
 type ObjectRetention struct {
-	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
-	// pod, and of any object when its template is removed, and no pod is left that may use it. Without
-	// it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
+	// whenScaled specifies what happens to the object of a member that is not desired any more and
+	// has no pod. If the template is removed, it applies to all its objects, once no pod can use
+	// them. It is Retain (the default) or Delete. With Delete, the user who sets it and the
+	// controller need the right to delete the object.
 	// +optional
 	// +k8s:optional
 	WhenScaled ObjectRetentionPolicyType `json:"whenScaled,omitempty" protobuf:"bytes,1,opt,name=whenScaled,casttype=ObjectRetentionPolicyType"`
-	// whenDeleted says what becomes of the objects when the set is deleted, those of removed members
-	// included. Without it, Retain. Delete has the host's garbage collector delete them, soon after the
-	// set is gone and whether or not its pods have ended; it needs a right of whoever asks for it. Where
-	// the set is deleted with the option to orphan what belongs to it, they stay.
+	// whenDeleted specifies what happens to the objects when the set is deleted, including objects
+	// of removed members. It is Retain (the default) or Delete. With Delete, the garbage collector
+	// of the host cluster deletes them soon after the set is deleted, even if pods of the set still
+	// run. The user who sets it needs the right to delete the objects. If the set is deleted with
+	// the option to orphan its dependents, the objects are kept.
 	// +optional
 	// +k8s:optional
 	WhenDeleted ObjectRetentionPolicyType `json:"whenDeleted,omitempty" protobuf:"bytes,2,opt,name=whenDeleted,casttype=ObjectRetentionPolicyType"`
-	// scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is
-	// if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the
-	// object is deleted as soon as no pod may use it.
+	// scaledAfterSeconds is the number of seconds for which such an object is kept before it is
+	// deleted. It must be at least 1, and requires whenScaled Delete. If the member or the template
+	// returns before that, the object is used again. If it is not set, the object is deleted as
+	// soon as no pod can use it.
 	// +optional
 	// +k8s:optional
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty" protobuf:"varint,3,opt,name=scaledAfterSeconds"`
 }
 
-// DeletesScaled reports whether objects of removed members, and of the template when it is removed, are
-// deleted, and how long after that.
+// DeletesScaled reports whether objects of removed members, and of a removed template, are deleted,
+// and after which delay.
 func (t *ObjectTemplate) DeletesScaled() (after time.Duration, deletes bool) {
 	return t.Retention.DeletesScaled()
 }
 
-// DeletesScaled is that of the templates that have the retention, which may be nil.
+// DeletesScaled is DeletesScaled of a template with this retention, which may be nil.
 func (r *ObjectRetention) DeletesScaled() (after time.Duration, deletes bool) {
 	if r == nil || r.WhenScaled != DeleteObjectRetentionPolicyType {
 		return 0, false

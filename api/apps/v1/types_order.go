@@ -5,7 +5,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// UpdateDirectionType says from which end of the ordinals members are changed.
+// UpdateDirectionType specifies from which end of the ordinals members are changed.
 // +enum
 type UpdateDirectionType string
 
@@ -16,29 +16,29 @@ const (
 	AscendingUpdateDirectionType UpdateDirectionType = "Ascending"
 )
 
-// UpdateOrder says which members are changed before which.
+// UpdateOrder specifies the order in which members are changed.
 type UpdateOrder struct {
-	// direction is Descending, as without the field, or Ascending. It orders the members
-	// between which first and last make no difference.
+	// direction is Descending (the default) or Ascending. It orders the members that first and last
+	// do not order.
 	// +optional
 	Direction UpdateDirectionType `json:"direction,omitempty" protobuf:"bytes,1,opt,name=direction,casttype=UpdateDirectionType"`
 
-	// first are ordinals whose members are changed before all others, in the order of this
-	// list: a canary, for example. At most 100 ranges, none of which overlap.
+	// first are ordinals of members that are changed before all others, in the order of this list:
+	// a canary, for example. At most 100 ranges, which must not overlap.
 	// +optional
 	// +listType=atomic
 	// +k8s:optional
 	// +k8s:maxItems=100
 	First []OrdinalRange `json:"first,omitempty" protobuf:"bytes,2,rep,name=first"`
 
-	// last are selectors of members that are changed after all others, as a leader is best
-	// handed over once: those that the first selector matches, then those that the second
-	// one does, and so on; of several that match, the last counts. They match the labels
-	// that a pod has at the time, so that a label that the members move among themselves
-	// moves the order with it. A member that is available is not taken from service while
-	// one that comes before it by these selectors is outdated or unavailable, whatever
-	// maxUnavailable is, and although it is among first. At most 8 selectors, each with at
-	// most 16 labels and expressions.
+	// last are label selectors of members that are changed after all others, such as a leader whose
+	// leadership should move only once. Members that match the first selector come first, then
+	// those that match the second one, and so on. If a pod matches several selectors, the last one
+	// applies. The selectors match the current labels of the pods. So if the members move a label
+	// among themselves, the order changes with it. An available member that a selector matches is
+	// not taken out of service while a member before it by these selectors is outdated or
+	// unavailable. This applies whatever maxUnavailable is, and also to a member in first. At most
+	// 8 selectors, each with 1 to 16 labels and expressions.
 	// +optional
 	// +listType=atomic
 	// +k8s:optional

@@ -8,32 +8,32 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// MemberOverride says in what some members are otherwise than the template describes. It is
-// no part of a revision: it holds at every revision that a member gets, and undoing an update
-// leaves it.
+// MemberOverride overrides parts of the pod template and of the claim templates for selected
+// members. It is not part of a revision: it applies at every revision of a member, and undoing an
+// update does not change it.
 type MemberOverride struct {
-	// name tells the override from others of the set, as a DNS label. To change it recreates
-	// nobody.
+	// name identifies the override in the set. It must be a DNS label. A new name recreates no
+	// member.
 	// +required
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
-	// ordinals are the members that it is for, whether or not the set wants them now. At
-	// most 100 ranges; an ordinal is in one range of one override at most.
+	// ordinals are the members that the override applies to. They may include ordinals that are not
+	// members now. At most 100 ranges. A member can have only one override.
 	// +required
 	// +listType=atomic
 	// +k8s:optional
 	// +k8s:maxItems=100
 	Ordinals []OrdinalRange `json:"ordinals" protobuf:"bytes,2,rep,name=ordinals"`
 
-	// labels are added to those of the template, or take the place of those of the same key.
-	// A key that spec.selector has, or that says which member a pod is, is refused.
+	// labels are added to those of the template. A label with the same key is replaced. Keys that
+	// spec.selector uses, keys that identify a member, and keys of apps.statefulset.dev are
+	// rejected.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty" protobuf:"bytes,3,rep,name=labels"`
-	// annotations are added to those of the template, or take the place of those of the
-	// same key.
+	// annotations are added to those of the template. An annotation with the same key is replaced.
+	// Keys of apps.statefulset.dev are rejected.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty" protobuf:"bytes,4,rep,name=annotations"`
-	// nodeSelector is added to that of the template, or takes the place of what it says of
-	// the same key.
+	// nodeSelector is added to that of the template. A value with the same key is replaced.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty" protobuf:"bytes,5,rep,name=nodeSelector"`
 	// tolerations are added to those of the template.
@@ -43,17 +43,16 @@ type MemberOverride struct {
 	// +k8s:eachVal=+k8s:opaqueType
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty" protobuf:"bytes,6,rep,name=tolerations"`
 
-	// containers are those of the template, init containers too, that are otherwise. One that
-	// a revision does not have is left out there.
+	// containers override containers and init containers of the template, by name. If a revision
+	// does not have the container, its override is ignored there.
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
 	// +listType=map
 	// +listMapKey=name
 	Containers []ContainerOverride `json:"containers,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,7,rep,name=containers"`
-	// volumeClaims are the claim templates that are otherwise. No member is recreated for
-	// them: they hold for claims that are created, and, as far as volumeClaimUpdate lets
-	// claims that exist follow their templates, for these.
+	// volumeClaims override claim templates, by name. They recreate no member. They apply to claims
+	// that are created later, and to existing claims as far as volumeClaimUpdate allows.
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -61,27 +60,27 @@ type MemberOverride struct {
 	// +listMapKey=name
 	VolumeClaims []VolumeClaimOverride `json:"volumeClaims,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,8,rep,name=volumeClaims"`
 
-	// values take the place of those of identity.values. A member whose values change is
+	// values replace those of identity.values for these members. A member whose values change is
 	// recreated.
 	// +optional
 	Values map[string]string `json:"values,omitempty" protobuf:"bytes,9,rep,name=values"`
 }
 
-// ContainerOverride says in what a container is otherwise than the template describes.
+// ContainerOverride overrides parts of a container of the template.
 type ContainerOverride struct {
-	// name is that of a container of the template.
+	// name is the name of a container or an init container of the template.
 	// +required
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
-	// image takes the place of that of the template.
+	// image replaces the image of the template. It stays when the image of the template changes.
 	// +optional
 	Image string `json:"image,omitempty" protobuf:"bytes,2,opt,name=image"`
-	// resources are added to those of the template, or take the place of those of the same
-	// name. claims cannot be set.
+	// resources are added to those of the template. Requests and limits of the same resource are
+	// replaced. claims cannot be set.
 	// +optional
 	// +k8s:opaqueType
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty" protobuf:"bytes,3,opt,name=resources"`
-	// env takes the place of variables of the same name where they stand; the others come
-	// after those of the template.
+	// env overrides environment variables. A variable of the same name is replaced at its position.
+	// Other variables are added after those of the template.
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge
@@ -91,21 +90,22 @@ type ContainerOverride struct {
 	Env []corev1.EnvVar `json:"env,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,4,rep,name=env"`
 }
 
-// VolumeClaimOverride says in what a claim is otherwise than its template describes.
+// VolumeClaimOverride overrides parts of a claim template.
 type VolumeClaimOverride struct {
-	// name is that of a claim template.
+	// name is the name of a claim template.
 	// +required
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
-	// storage is the size that the claim requests. A claim that exists only grows, and only
-	// with volumeClaimUpdate.policy InPlace.
+	// storage is the requested size of the claim. It must be greater than zero. Existing claims
+	// only grow, and only with volumeClaimUpdate.policy InPlace.
 	// +optional
 	// +k8s:opaqueType
 	Storage *resource.Quantity `json:"storage,omitempty" protobuf:"bytes,2,opt,name=storage"`
-	// storageClassName is that of claims that are created; claims that exist keep theirs.
+	// storageClassName is the storage class of claims that are created later. Existing claims keep
+	// theirs.
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty" protobuf:"bytes,3,opt,name=storageClassName"`
-	// volumeAttributesClassName is that of claims that are created, and, with
-	// volumeClaimUpdate.policy InPlace, of those that exist.
+	// volumeAttributesClassName is the volume attributes class of claims that are created later.
+	// With volumeClaimUpdate.policy InPlace, existing claims get it, too.
 	// +optional
 	VolumeAttributesClassName *string `json:"volumeAttributesClassName,omitempty" protobuf:"bytes,4,opt,name=volumeAttributesClassName"`
 }

@@ -7,14 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StatefulSetPlan says what the controller does for a set, in which order and why,
-// and what keeps it from doing more. It is computed when it is asked for, and never
-// stored.
+// StatefulSetPlan lists what the controller does for a set, in which order and why, and what
+// prevents it from doing more. The server computes it for each request, and never stores it.
 //
-// GET statefulsets/NAME/plan gives the one round that the controller is in. POST
-// with a StatefulSet, or a Scale, of that name gives all rounds that it would lead
-// to, played against a host that does what it is asked: pods start and become
-// available, terminating pods go. Nothing is changed by either.
+// GET statefulsets/NAME/plan returns the current round of the controller. POST with a StatefulSet
+// or a Scale of that name returns all rounds that it would lead to. The server simulates them with
+// a host cluster that accepts all requests: pods start and become available, and terminating pods
+// end. Neither request changes anything.
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type StatefulSetPlan struct {
 	// +k8s:opaqueType
@@ -25,24 +24,22 @@ type StatefulSetPlan struct {
 	// +k8s:opaqueType
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// rounds are what the controller does each time that it looks at the set, in
-	// their order. It looks again when what a round has asked for has happened. In the
-	// plan of a proposed set, a round in which nothing is done and nothing else is
-	// waited for is left out.
+	// rounds are the syncs of the controller, in their order. A round begins when the changes that
+	// the round before requested have happened. The plan of a proposed set omits rounds that do
+	// nothing and wait for nothing new.
 	// +listType=atomic
 	Rounds []PlanRound `json:"rounds" protobuf:"bytes,2,rep,name=rounds"`
 
-	// outcome says how it ends.
+	// outcome is how the plan ends: Converged, InProgress, Stuck or Held.
 	Outcome PlanOutcome `json:"outcome" protobuf:"bytes,3,opt,name=outcome,casttype=PlanOutcome"`
-	// reason is one CamelCase word for the outcome, as in the set's conditions.
+	// reason is one CamelCase word for the outcome, as in the conditions of the set.
 	// +optional
 	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
-	// message is a sentence for people that says the same.
+	// message describes the outcome in a sentence for people.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
 
-	// truncated is true if rounds or actions are missing, because there are more than
-	// a plan lists.
+	// truncated is true if rounds or actions are missing because a plan cannot list more.
 	// +optional
 	Truncated bool `json:"truncated,omitempty" protobuf:"varint,6,opt,name=truncated"`
 
@@ -51,191 +48,191 @@ type StatefulSetPlan struct {
 	Status StatefulSetStatus `json:"status,omitempty" protobuf:"bytes,7,opt,name=status"`
 }
 
-// PlanOutcome says how a plan ends.
+// PlanOutcome is how a plan ends.
 // +enum
 type PlanOutcome string
 
 const (
-	// PlanConverged says that the set is as its spec wants it, and nothing is left to do.
+	// PlanConverged means that the set matches its spec, and nothing is left to do.
 	PlanConverged PlanOutcome = "Converged"
-	// PlanInProgress says that the round does, or waits for, what leads on. Only a plan that
-	// was not played to its end has this outcome.
+	// PlanInProgress means that the round does something, or waits for something, that leads to
+	// progress. Only a plan that was not simulated to its end has this outcome.
 	PlanInProgress PlanOutcome = "InProgress"
-	// PlanStuck says that nothing leads on unless somebody acts; reason and message say what
-	// is in the way.
+	// PlanStuck means that there is no progress until a person acts. reason and message name the
+	// cause.
 	PlanStuck PlanOutcome = "Stuck"
-	// PlanHeld says that the set is held by its annotation.
+	// PlanHeld means that the set is suspended by its annotation.
 	PlanHeld PlanOutcome = "Held"
 )
 
-// PlanRound is what the controller does when it looks at a set.
+// PlanRound is what the controller does in one sync of a set.
 type PlanRound struct {
-	// steps are the actions by the moment at which each begins if the host refuses
-	// nothing. One that is refused holds up those of its own member in later steps;
-	// one that records or raises a revision holds up the actions for all members.
+	// steps are the actions, grouped by the time at which they begin if the host cluster refuses
+	// none of them. A refused action delays the actions of its own member in later steps. A refused
+	// action that records or raises a revision delays the actions of all members.
 	// +optional
 	// +listType=atomic
 	Steps []PlanStep `json:"steps,omitempty" protobuf:"bytes,1,rep,name=steps"`
-	// waitingFor says what the set waits for then, empty if for nothing.
+	// waitingFor is what the set waits for after the actions. It is empty if it waits for nothing.
 	// +optional
 	WaitingFor string `json:"waitingFor,omitempty" protobuf:"bytes,2,opt,name=waitingFor"`
-	// warnings are what people should know although nothing is done about it.
+	// warnings describe problems that the controller does not solve.
 	// +optional
 	// +listType=atomic
 	Warnings []PlanWarning `json:"warnings,omitempty" protobuf:"bytes,3,rep,name=warnings"`
-	// unavailable is how many wanted members serve nobody when the round begins.
+	// unavailable is the number of desired members that are unavailable when the round begins.
 	Unavailable int32 `json:"unavailable" protobuf:"varint,4,opt,name=unavailable"`
-	// maxUnavailable is how many may, because of an update.
+	// maxUnavailable is the number of members that may be unavailable because of an update.
 	MaxUnavailable int32 `json:"maxUnavailable" protobuf:"varint,5,opt,name=maxUnavailable"`
-	// requeueAfterSeconds is how long it takes, rounded up, until the controller looks
-	// again although nothing has changed. Absent if it never does.
+	// requeueAfterSeconds is the number of seconds, rounded up, until the next sync if nothing
+	// changes before. Absent if there is no such sync.
 	// +optional
 	RequeueAfterSeconds *int32 `json:"requeueAfterSeconds,omitempty" protobuf:"varint,6,opt,name=requeueAfterSeconds"`
-	// expectedEvents are the events that the host is taken to answer the round with, such
-	// as "pod web-2 is gone". Always empty in the plan of the set as it is.
+	// expectedEvents are the events in the host cluster that the simulation assumes after this
+	// round, such as "pod web-2 is gone". It is empty in the plan of the current set.
 	// +optional
 	// +listType=atomic
 	ExpectedEvents []string `json:"expectedEvents,omitempty" protobuf:"bytes,7,rep,name=expectedEvents"`
-	// members are those that are to be changed and are not in this round, each with the
-	// reason, in the order of the update. They are listed, up to 100, of the first round, and of
-	// the last one if the plan is stuck.
+	// members are the members that an update will change but that this round does not change, each
+	// with the reason, in the order of the update. Only the first round lists them, and the last
+	// round if the plan is stuck. At most 100.
 	// +optional
 	// +listType=atomic
 	Members []PlanMember `json:"members,omitempty" protobuf:"bytes,8,rep,name=members"`
 }
 
-// PlanMember is a member that is to be changed, and is not in this round.
+// PlanMember is a member that an update will change, but not in this round.
 type PlanMember struct {
-	// ordinal is that of the member.
+	// ordinal is the ordinal of the member.
 	Ordinal int32 `json:"ordinal" protobuf:"varint,1,opt,name=ordinal"`
-	// revision is the one that its pod has.
+	// revision is the revision of its pod.
 	// +optional
 	Revision string `json:"revision,omitempty" protobuf:"bytes,2,opt,name=revision"`
-	// target is the revision that it is to have.
+	// target is the revision that the member will have.
 	Target string `json:"target" protobuf:"bytes,3,opt,name=target"`
-	// whyNot says why it is not its turn.
+	// whyNot is the reason why the member is not changed in this round.
 	WhyNot PlanWhyNot `json:"whyNot" protobuf:"bytes,4,opt,name=whyNot,casttype=PlanWhyNot"`
-	// message is a sentence for people that says the same.
+	// message describes the reason in a sentence for people.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,5,opt,name=message"`
 }
 
-// PlanWhyNot says why a member is not changed in a round.
+// PlanWhyNot is the reason why a member is not changed in a round.
 // +enum
 type PlanWhyNot string
 
 const (
-	// PlanWhyNotHeld says that the set is on hold, or waits for its revisions.
+	// PlanWhyNotHeld means that the set is suspended, or waits for its revisions.
 	PlanWhyNotHeld PlanWhyNot = "Held"
-	// PlanWhyNotOnDelete says that the update strategy leaves it to people.
+	// PlanWhyNotOnDelete means that with the update strategy OnDelete, a user must delete the pod.
 	PlanWhyNotOnDelete PlanWhyNot = "OnDelete"
-	// PlanWhyNotPaused says that the update is paused.
+	// PlanWhyNotPaused means that the update is paused.
 	PlanWhyNotPaused PlanWhyNot = "Paused"
-	// PlanWhyNotAborted says that somebody has aborted the update, and it cannot go back.
+	// PlanWhyNotAborted means that a user aborted the update, and it cannot be rolled back.
 	PlanWhyNotAborted PlanWhyNot = "Aborted"
-	// PlanWhyNotFailed says that the update has failed.
+	// PlanWhyNotFailed means that the update has failed.
 	PlanWhyNotFailed PlanWhyNot = "Failed"
-	// PlanWhyNotPartition says that the member is below the partition.
+	// PlanWhyNotPartition means that the member is below the partition.
 	PlanWhyNotPartition PlanWhyNot = "Partition"
-	// PlanWhyNotStepQuota says that the step of the update does not reach the member.
+	// PlanWhyNotStepQuota means that the current step of the update does not include the member.
 	PlanWhyNotStepQuota PlanWhyNot = "StepQuota"
-	// PlanWhyNotOrder says that the member is last, by its labels.
+	// PlanWhyNotOrder means that the labels of the member make it last in the order of the update.
 	PlanWhyNotOrder PlanWhyNot = "Order"
-	// PlanWhyNotPredecessor says that an ordered set waits for another member.
+	// PlanWhyNotPredecessor means that an ordered set waits for another member.
 	PlanWhyNotPredecessor PlanWhyNot = "Predecessor"
-	// PlanWhyNotBudget says that as many members are unavailable as may be.
+	// PlanWhyNotBudget means that the maximum number of members is unavailable.
 	PlanWhyNotBudget PlanWhyNot = "Budget"
-	// PlanWhyNotGate says that a gate has yet to agree.
+	// PlanWhyNotGate means that a gate has not agreed yet.
 	PlanWhyNotGate PlanWhyNot = "Gate"
-	// PlanWhyNotDraining says that the member is out of service, and its containers are
-	// restarted when that has lasted for as long as the set says.
+	// PlanWhyNotDraining means that the member is being drained. Its containers are restarted after
+	// spec.updateStrategy.rollingUpdate.inPlace.drainSeconds.
 	PlanWhyNotDraining PlanWhyNot = "Draining"
-	// PlanWhyNotClaimGrowth says that claims of the member come first.
+	// PlanWhyNotClaimGrowth means that claims of the member are changed first.
 	PlanWhyNotClaimGrowth PlanWhyNot = "ClaimGrowth"
-	// PlanWhyNotNotReturnable says that the member could not be created again.
+	// PlanWhyNotNotReturnable means that the member could not be created again.
 	PlanWhyNotNotReturnable PlanWhyNot = "NotReturnable"
-	// PlanWhyNotInPlaceImpossible says that the member would have to be recreated, which the
-	// set does not allow.
+	// PlanWhyNotInPlaceImpossible means that the member would have to be recreated, and the set
+	// does not allow that.
 	PlanWhyNotInPlaceImpossible PlanWhyNot = "InPlaceImpossible"
 )
 
-// PlanStep is a list of actions that are carried out at the same time.
+// PlanStep is a list of actions that the controller executes at the same time.
 type PlanStep struct {
-	// actions are independent of each other: one that fails stops none of the others.
+	// actions are independent of each other: if one fails, the others continue.
 	// +listType=atomic
 	Actions []PlanAction `json:"actions" protobuf:"bytes,1,rep,name=actions"`
 }
 
-// PlanActionType says what an action does.
+// PlanActionType is the type of an action.
 // +enum
 type PlanActionType string
 
 const (
-	// PlanCreateMember creates the claims that a member lacks, and then its pod.
+	// PlanCreateMember creates the missing claims of a member, and then its pod.
 	PlanCreateMember PlanActionType = "CreateMember"
 	// PlanCreateClaims creates claims that an existing pod waits for.
 	PlanCreateClaims PlanActionType = "CreateClaims"
-	// PlanSetClaimOwners makes the owner references of a claim follow the retention
-	// policy.
+	// PlanSetClaimOwners changes the owner references of a claim to match the retention policy.
 	PlanSetClaimOwners PlanActionType = "SetClaimOwners"
-	// PlanUpdateClaim makes a claim larger, or gives it the attributes, labels and annotations
-	// of its template.
+	// PlanUpdateClaim enlarges a claim, or sets the attributes, labels and annotations of its
+	// template.
 	PlanUpdateClaim PlanActionType = "UpdateClaim"
-	// PlanMarkClaim notes on a claim what its deletion rests on: that a pod of the set mounts it,
-	// since when its member is removed, or that it is to stay.
+	// PlanMarkClaim records on a claim that a pod of the set mounts it, since when its member is
+	// removed, or that it is kept. The deletion of the claim depends on these records.
 	PlanMarkClaim PlanActionType = "MarkClaim"
-	// PlanDeleteClaim deletes the claim of a member that was removed long enough ago, and its data.
+	// PlanDeleteClaim deletes the claim of a member whose removal is long enough ago, with its
+	// data.
 	PlanDeleteClaim PlanActionType = "DeleteClaim"
 	// PlanCreateObject creates an object that a template of spec.objectTemplates describes.
 	PlanCreateObject PlanActionType = "CreateObject"
-	// PlanApplyObject brings such an object to what its template describes now.
+	// PlanApplyObject changes an object to match its current template.
 	PlanApplyObject PlanActionType = "ApplyObject"
-	// PlanMarkObject notes on such an object since when its member is removed, or that it is to stay.
+	// PlanMarkObject records on an object since when its member is removed, or that it is kept.
 	PlanMarkObject PlanActionType = "MarkObject"
-	// PlanCreateAnchor creates the revision without a template that such objects belong to that are
-	// deleted with the set.
+	// PlanCreateAnchor creates the ControllerRevision that owns the objects which are deleted with
+	// the set. It records no template.
 	PlanCreateAnchor PlanActionType = "CreateAnchor"
-	// PlanOwnAnchor has that revision be deleted with the set.
+	// PlanOwnAnchor makes the set an owner of the ControllerRevision that owns objects, so that it
+	// is deleted with the set.
 	PlanOwnAnchor PlanActionType = "OwnAnchor"
-	// PlanSetObjectOwners has the object of a member that is not wanted be deleted with the set, or not
-	// any more.
+	// PlanSetObjectOwners changes whether the object of a surplus member is deleted with the set.
 	PlanSetObjectOwners PlanActionType = "SetObjectOwners"
-	// PlanDeleteObject deletes the object of a member that was removed long enough ago.
+	// PlanDeleteObject deletes the object of a member whose removal is long enough ago.
 	PlanDeleteObject PlanActionType = "DeleteObject"
-	// PlanRepairPod restores the labels of a pod's identity.
+	// PlanRepairPod restores the labels that identify a pod.
 	PlanRepairPod PlanActionType = "RepairPod"
-	// PlanUpdateInPlace brings a pod to another revision without replacing it.
+	// PlanUpdateInPlace updates a pod to another revision without replacing it.
 	PlanUpdateInPlace PlanActionType = "UpdateInPlace"
-	// PlanResizePod gives containers of a pod that is updated in place other cpu and memory.
+	// PlanResizePod changes the CPU and memory of containers of a pod that is updated in place.
 	PlanResizePod PlanActionType = "ResizePod"
-	// PlanEndInPlace notes at a pod that its containers have been restarted and resized.
+	// PlanEndInPlace records on a pod that its containers have been restarted and resized.
 	PlanEndInPlace PlanActionType = "EndInPlace"
 	// PlanPatchPod changes labels and annotations of a pod.
 	PlanPatchPod PlanActionType = "PatchPod"
 	// PlanSetPodConditions sets conditions in the status of a pod.
 	PlanSetPodConditions PlanActionType = "SetPodConditions"
-	// PlanDeletePod removes a pod gracefully.
+	// PlanDeletePod deletes a pod gracefully.
 	PlanDeletePod PlanActionType = "DeletePod"
 	// PlanAdoptPod makes the set the controller of a pod that has none.
 	PlanAdoptPod PlanActionType = "AdoptPod"
-	// PlanReleasePod gives up a pod that no longer matches the set.
+	// PlanReleasePod releases a pod that no longer matches the selector of the set.
 	PlanReleasePod PlanActionType = "ReleasePod"
-	// PlanCreateRevision records the set's template.
+	// PlanCreateRevision records the template of the set.
 	PlanCreateRevision PlanActionType = "CreateRevision"
 	// PlanRaiseRevision makes an earlier revision the latest again.
 	PlanRaiseRevision PlanActionType = "RaiseRevision"
 	// PlanAdoptRevision makes the set the controller of a revision that has none.
 	PlanAdoptRevision PlanActionType = "AdoptRevision"
-	// PlanDeleteRevision removes a revision that nothing needs any more.
+	// PlanDeleteRevision deletes a revision that is not needed any more.
 	PlanDeleteRevision PlanActionType = "DeleteRevision"
 )
 
-// PlanAction is one thing that the controller does in the host cluster.
+// PlanAction is one change that the controller makes in the host cluster.
 type PlanAction struct {
-	// type says what the action does.
+	// type is the type of the action.
 	Type PlanActionType `json:"type" protobuf:"bytes,1,opt,name=type,casttype=PlanActionType"`
-	// ordinal is the member that the action is for. Absent for actions on revisions
-	// and on pods that are no members any more.
+	// ordinal is the ordinal of the member that the action is for. Absent for actions on revisions,
+	// and on pods that are not members any more.
 	// +optional
 	Ordinal *int32 `json:"ordinal,omitempty" protobuf:"varint,2,opt,name=ordinal"`
 	// pod is the name of the pod that the action creates, changes or removes.
@@ -245,20 +242,19 @@ type PlanAction struct {
 	// +optional
 	// +listType=atomic
 	Claims []string `json:"claims,omitempty" protobuf:"bytes,4,rep,name=claims"`
-	// revision is the name of the revision that a pod is created at, or that the
-	// action is about.
+	// revision is the name of the revision at which a pod is created, or that the action is for.
 	// +optional
 	Revision string `json:"revision,omitempty" protobuf:"bytes,5,opt,name=revision"`
-	// message says in a few words for what reason the action is done.
+	// message is the reason for the action, in a few words.
 	Message string `json:"message" protobuf:"bytes,6,opt,name=message"`
-	// description says in one line what the action does.
+	// description describes the action in one line.
 	Description string `json:"description" protobuf:"bytes,7,opt,name=description"`
 }
 
-// PlanWarning is a word for programs and a sentence for people.
+// PlanWarning describes a problem that the controller does not solve.
 type PlanWarning struct {
-	// reason is one CamelCase word.
+	// reason is one CamelCase word, for programs.
 	Reason string `json:"reason" protobuf:"bytes,1,opt,name=reason"`
-	// message is a sentence that names the object and the cause.
+	// message is a sentence for people. It names the object and the cause.
 	Message string `json:"message" protobuf:"bytes,2,opt,name=message"`
 }

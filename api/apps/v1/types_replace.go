@@ -8,44 +8,46 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// MostReplacements is how many members of a set may be on their way to be replaced at a time.
+// MostReplacements is the maximum number of members of a set that can be replaced at a time.
 const MostReplacements = 32
 
-// StatefulSetReplacement asks for members to be replaced: their pods are removed, and they
-// return with their claims at the revision that they are to have. It is created at
-// statefulsets/NAME/replace, and the set keeps it in status.replacements until those pods are
-// gone. No more members are unavailable for it than an update may make so.
+// StatefulSetReplacement requests the replacement of members: their pods are removed, and recreated
+// with the same claims at the target revision of the member. It is created at
+// statefulsets/NAME/replace. The set records it in status.replacements until the pods are gone. At
+// most as many members are unavailable for it as an update allows.
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type StatefulSetReplacement struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
-	// metadata has the name and the namespace of the set. With a UID, the request is for the
-	// set of that UID only.
+	// metadata has the name and the namespace of the set. If it has a UID, the request is rejected
+	// unless the set has that UID.
 	// +optional
 	// +k8s:opaqueType
 	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
 
-	// ordinals are those of the members, each of which has to have a pod. At most 32.
+	// ordinals are the members to replace. Each of them must have a pod. At most 32.
 	// +listType=atomic
 	Ordinals []OrdinalRange `json:"ordinals" protobuf:"bytes,2,rep,name=ordinals"`
 
-	// force asks for it although other members are unavailable. A pod that is ready still
-	// waits until no more members are unavailable than may be.
+	// force makes the server accept the request although other members are unavailable. A ready pod
+	// is still removed only when no more members are unavailable than allowed.
 	// +optional
 	Force bool `json:"force,omitempty" protobuf:"varint,3,opt,name=force"`
 
-	// lostNode is the node of the pods of these members, if the user says that it is lost and removes the
-	// pods without its confirmation. It is recorded in status.userActions, and changes nothing else.
+	// lostNode is the node of the pods of these members. Set it if the node is lost and you remove
+	// the pods without its confirmation. The server records it in status.userActions, and it
+	// changes nothing else.
 	// +optional
 	LostNode string `json:"lostNode,omitempty" protobuf:"bytes,4,opt,name=lostNode"`
 }
 
-// MemberReplacement names a pod that is to be removed because somebody has asked for its
-// member to be replaced.
+// MemberReplacement is a pod that the controller removes because a user requested the replacement
+// of its member.
 type MemberReplacement struct {
-	// ordinal is that of the member.
+	// ordinal is the ordinal of the member.
 	Ordinal int32 `json:"ordinal" protobuf:"varint,1,opt,name=ordinal"`
-	// podUID is the UID of its pod. Another pod of the member is not removed for it.
+	// podUID is the UID of the pod. The controller does not remove another pod of the member for
+	// it.
 	// +k8s:opaqueType
 	PodUID types.UID `json:"podUID" protobuf:"bytes,2,opt,name=podUID,casttype=k8s.io/apimachinery/pkg/types.UID"`
 }

@@ -12,17 +12,17 @@ import (
 // ContainerOverrideApplyConfiguration represents a declarative configuration of the ContainerOverride type for use
 // with apply.
 //
-// ContainerOverride says in what a container is otherwise than the template describes.
+// ContainerOverride overrides parts of a container of the template.
 type ContainerOverrideApplyConfiguration struct {
-	// name is that of a container of the template.
+	// name is the name of a container or an init container of the template.
 	Name *string `json:"name,omitempty"`
-	// image takes the place of that of the template.
+	// image replaces the image of the template. It stays when the image of the template changes.
 	Image *string `json:"image,omitempty"`
-	// resources are added to those of the template, or take the place of those of the same
-	// name. claims cannot be set.
+	// resources are added to those of the template. Requests and limits of the same resource are
+	// replaced. claims cannot be set.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// env takes the place of variables of the same name where they stand; the others come
-	// after those of the template.
+	// env overrides environment variables. A variable of the same name is replaced at its position.
+	// Other variables are added after those of the template.
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }
 

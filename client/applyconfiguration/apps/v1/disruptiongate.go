@@ -12,21 +12,24 @@ import (
 // DisruptionGateApplyConfiguration represents a declarative configuration of the DisruptionGate type for use
 // with apply.
 //
-// DisruptionGate is asked before a pod is removed. The question is the annotation
-// apps.statefulset.dev/disruption of the pod, whose JSON has an id, and then the condition of
-// the pod with the status False and the reason Requested. The answer is the status True with
-// the reason Request and the id, as in Request7. An answer to an earlier question is none.
+// DisruptionGate is asked before a pod is removed. A request consists of the annotation
+// apps.statefulset.dev/disruption of the pod, whose JSON has an id, and of the condition of the pod
+// with the status False and the reason Requested. An agent answers by setting the condition to
+// True, with the reason Request and the id, such as Request7. An answer to an earlier request is
+// ignored.
 type DisruptionGateApplyConfiguration struct {
-	// conditionType is the type of the condition, with a domain, as in
-	// example.com/handed-over. A pod that has it in its readinessGates does not get traffic
-	// from the question on; it is given the condition True when it is created.
+	// conditionType is the type of the pod condition. It must have a domain, such as
+	// example.com/handed-over, but not apps.statefulset.dev, and must not be in the podConditions
+	// of a step. If the pod template has it in readinessGates, a pod gets no traffic from the
+	// request on. The controller sets the condition of a new pod to True.
 	ConditionType *string `json:"conditionType,omitempty"`
-	// operations are those for which the gate is asked: Update, ScaleDown and Replace.
-	// Without any, all. A pod that is not ready, and not only because a gate was asked, is
-	// updated without asking.
+	// operations are the operations for which the gate is asked: Update, ScaleDown and Replace.
+	// Defaults to all. The gate is not asked about the update of a pod that is not ready, unless
+	// the pod is not ready only because of a request.
 	Operations []appsv1.DisruptionOperationType `json:"operations,omitempty"`
-	// timeoutSeconds is for how many seconds the answer is waited for, from the question on.
-	// After that the pod is removed without it. Without it there is no end.
+	// timeoutSeconds is the number of seconds that the controller waits for the answer, counted
+	// from the request. After that, it removes the pod without an answer. It must not be negative.
+	// If it is not set, the controller waits without a limit.
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 }
 

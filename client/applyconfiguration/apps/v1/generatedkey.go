@@ -8,12 +8,12 @@ package v1
 // GeneratedKeyApplyConfiguration represents a declarative configuration of the GeneratedKey type for use
 // with apply.
 //
-// GeneratedKey is a key of a Secret, for which a random text is drawn when the Secret is created.
+// GeneratedKey is a key of a Secret whose value is generated when the Secret is created.
 type GeneratedKeyApplyConfiguration struct {
-	// key is that of the Secret's data.
+	// key is the key in the data of the Secret.
 	Key *string `json:"key,omitempty"`
-	// bytes is how many random bytes are drawn, from 16 to 64. The text has four characters for
-	// three of them: it is base64 as in URLs, without padding.
+	// bytes is the number of random bytes that are generated, from 16 to 64. The value is their
+	// base64 encoding for URLs, without padding: four characters for three bytes.
 	Bytes *int32 `json:"bytes,omitempty"`
 }
 

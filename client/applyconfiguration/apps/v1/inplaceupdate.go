@@ -12,25 +12,25 @@ import (
 // InPlaceUpdateApplyConfiguration represents a declarative configuration of the InPlaceUpdate type for use
 // with apply.
 //
-// InPlaceUpdate says that an update changes pods instead of replacing them, where that is
+// InPlaceUpdate makes an update change the existing pods instead of replacing them, where that is
 // possible.
 type InPlaceUpdateApplyConfiguration struct {
-	// policy is IfPossible or Only. Possible is a change of the images of containers and of
-	// sidecars (init containers with restartPolicy Always), of the cpu and the memory that
-	// these request and are limited to, where both templates say something of it, the QoS class
-	// of the pod stays and the host resizes pods, and of labels and annotations of the
-	// template. What an environment variable reads cannot be changed so, nor resources that a
-	// volume shows. If anything else has changed,
-	// IfPossible recreates the member, and Only leaves it as it is. A member that mounts
-	// other claims than the templates describe is never updated in place.
+	// policy is IfPossible or Only. These changes of the template are possible in place: images of
+	// containers and of sidecars (init containers with restartPolicy Always); their CPU and memory
+	// requests and limits; labels and annotations. A request or limit can change in place only if
+	// both templates set it, the QoS class of the pod does not change, and the host cluster can
+	// resize pods. Labels and annotations that an environment variable reads, and resources that an
+	// environment variable or a volume shows, cannot change in place. If anything else changes,
+	// IfPossible recreates the member, and Only does not change it. A member that mounts other
+	// claims than the templates describe is never updated in place.
 	Policy *appsv1.InPlaceUpdatePolicyType `json:"policy,omitempty"`
-	// drainSeconds is how many seconds a member that is ready is out of service before its
-	// containers are restarted, from 0 to 3600. Pods that are created as long as the field is
-	// there have the readiness gate apps.statefulset.dev/in-service; the condition of that type
-	// becomes False, so that the pod gets no new connections, and True again when the containers
-	// run as the update wants it. A pod without the gate is recreated instead, or, with the
-	// policy Only, restarted without being taken out of service. Without the field, containers
-	// are restarted at once.
+	// drainSeconds is the number of seconds for which a ready member is out of service before its
+	// containers are restarted, from 0 to 3600. While the field is set, new pods get the readiness
+	// gate apps.statefulset.dev/in-service. Before a restart, the controller sets the condition of
+	// that type to False, so the pod gets no new connections. It sets the condition to True when
+	// the containers run as the update requires. A pod without the readiness gate is recreated
+	// instead. With the policy Only, it is restarted without a drain. If the field is not set,
+	// containers are restarted at once.
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 }
 

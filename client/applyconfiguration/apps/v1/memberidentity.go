@@ -8,22 +8,24 @@ package v1
 // MemberIdentityApplyConfiguration represents a declarative configuration of the MemberIdentity type for use
 // with apply.
 //
-// MemberIdentity gives the templates of a set parameters: $(NAME) in them becomes, for each
-// member, the value of the parameter of that name. It is recorded in revisions beside the template,
-// so that a change of it is an update, and is undone with one.
+// MemberIdentity enables parameters in the templates of a set: $(NAME) is replaced, for each
+// member, with the value of the parameter of that name. Revisions record it with the template, so a
+// change of it is an update, and undoing an update restores it.
 //
 // The parameters are IDENTITY (the name of the member), ORDINAL, SET, NAMESPACE, REPLICAS, SERVICE
-// and DNS_NAME (both only with serviceName), and those of values. $$(NAME) gives $(NAME). Other
-// names stay as they are.
+// and DNS_NAME (both only with serviceName), and those in values. $$(NAME) becomes the text
+// $(NAME). Other names are not replaced.
 type MemberIdentityApplyConfiguration struct {
-	// env are the parameters that every container gets as environment variables, in front of
-	// its own. What a container names in an environment variable, its command, its arguments or
-	// a subPathExpr it gets in any case.
+	// env are the parameters that every container gets as environment variables, before its own
+	// variables. Parameters that a container names in an environment variable, its command, its
+	// arguments or a subPathExpr are added in any case. At most 200.
 	Env []string `json:"env,omitempty"`
-	// transforms change the pod template, with its parameters, in this order. At most 32.
+	// transforms compute fields of the pod template, with its parameters, in the order of the list.
+	// At most 32.
 	Transforms []TransformApplyConfiguration `json:"transforms,omitempty"`
-	// values are further parameters, with names in capitals, and what they are for members of
-	// which no override says otherwise. At most 100, of 4096 bytes each.
+	// values are additional parameters, and their values for members without an override of them. A
+	// name has at most 63 upper-case letters, digits and underscores, and begins with a letter. At
+	// most 100, with at most 4096 bytes for each value.
 	Values map[string]string `json:"values,omitempty"`
 }
 

@@ -12,35 +12,34 @@ import (
 // MemberOverrideApplyConfiguration represents a declarative configuration of the MemberOverride type for use
 // with apply.
 //
-// MemberOverride says in what some members are otherwise than the template describes. It is
-// no part of a revision: it holds at every revision that a member gets, and undoing an update
-// leaves it.
+// MemberOverride overrides parts of the pod template and of the claim templates for selected
+// members. It is not part of a revision: it applies at every revision of a member, and undoing an
+// update does not change it.
 type MemberOverrideApplyConfiguration struct {
-	// name tells the override from others of the set, as a DNS label. To change it recreates
-	// nobody.
+	// name identifies the override in the set. It must be a DNS label. A new name recreates no
+	// member.
 	Name *string `json:"name,omitempty"`
-	// ordinals are the members that it is for, whether or not the set wants them now. At
-	// most 100 ranges; an ordinal is in one range of one override at most.
+	// ordinals are the members that the override applies to. They may include ordinals that are not
+	// members now. At most 100 ranges. A member can have only one override.
 	Ordinals []OrdinalRangeApplyConfiguration `json:"ordinals,omitempty"`
-	// labels are added to those of the template, or take the place of those of the same key.
-	// A key that spec.selector has, or that says which member a pod is, is refused.
+	// labels are added to those of the template. A label with the same key is replaced. Keys that
+	// spec.selector uses, keys that identify a member, and keys of apps.statefulset.dev are
+	// rejected.
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to those of the template, or take the place of those of the
-	// same key.
+	// annotations are added to those of the template. An annotation with the same key is replaced.
+	// Keys of apps.statefulset.dev are rejected.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// nodeSelector is added to that of the template, or takes the place of what it says of
-	// the same key.
+	// nodeSelector is added to that of the template. A value with the same key is replaced.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// tolerations are added to those of the template.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
-	// containers are those of the template, init containers too, that are otherwise. One that
-	// a revision does not have is left out there.
+	// containers override containers and init containers of the template, by name. If a revision
+	// does not have the container, its override is ignored there.
 	Containers []ContainerOverrideApplyConfiguration `json:"containers,omitempty"`
-	// volumeClaims are the claim templates that are otherwise. No member is recreated for
-	// them: they hold for claims that are created, and, as far as volumeClaimUpdate lets
-	// claims that exist follow their templates, for these.
+	// volumeClaims override claim templates, by name. They recreate no member. They apply to claims
+	// that are created later, and to existing claims as far as volumeClaimUpdate allows.
 	VolumeClaims []VolumeClaimOverrideApplyConfiguration `json:"volumeClaims,omitempty"`
-	// values take the place of those of identity.values. A member whose values change is
+	// values replace those of identity.values for these members. A member whose values change is
 	// recreated.
 	Values map[string]string `json:"values,omitempty"`
 }

@@ -12,12 +12,13 @@ import (
 // MemberReplacementApplyConfiguration represents a declarative configuration of the MemberReplacement type for use
 // with apply.
 //
-// MemberReplacement names a pod that is to be removed because somebody has asked for its
-// member to be replaced.
+// MemberReplacement is a pod that the controller removes because a user requested the replacement
+// of its member.
 type MemberReplacementApplyConfiguration struct {
-	// ordinal is that of the member.
+	// ordinal is the ordinal of the member.
 	Ordinal *int32 `json:"ordinal,omitempty"`
-	// podUID is the UID of its pod. Another pod of the member is not removed for it.
+	// podUID is the UID of the pod. The controller does not remove another pod of the member for
+	// it.
 	PodUID *types.UID `json:"podUID,omitempty"`
 }
 

@@ -8,12 +8,14 @@ package v1
 // ObjectOutputApplyConfiguration represents a declarative configuration of the ObjectOutput type for use
 // with apply.
 //
-// ObjectOutput is a text that is read from an object as the host has it.
+// ObjectOutput is a string that is read from an object in the host cluster.
 type ObjectOutputApplyConfiguration struct {
-	// name is that of the parameter: at most 40 capitals, digits and underscores.
+	// name is the name of the parameter. It has at most 40 upper-case letters, digits and
+	// underscores, begins with a letter, and does not end with an underscore.
 	Name *string `json:"name,omitempty"`
-	// expression gives the text, in CEL, from the variable object. As long as it fails, as where a
-	// field is missing, there is no value yet; an empty text is one.
+	// expression is a CEL expression that computes the string from the variable object. It has at
+	// most 1024 bytes, and so has the result. While the evaluation fails, for example because a
+	// field is missing, there is no value. An empty string is a value.
 	Expression *string `json:"expression,omitempty"`
 }
 

@@ -12,20 +12,23 @@ import (
 // ObjectRetentionApplyConfiguration represents a declarative configuration of the ObjectRetention type for use
 // with apply.
 //
-// ObjectRetention says how long objects are kept. Without it, for ever.
+// ObjectRetention specifies when objects are deleted. If it is not set, they are never deleted.
 type ObjectRetentionApplyConfiguration struct {
-	// whenScaled says what becomes of the object of a member that is not wanted any more and has no
-	// pod, and of any object when its template is removed, and no pod is left that may use it. Without
-	// it, Retain. Delete needs a right of whoever asks for it, and one of the controller.
+	// whenScaled specifies what happens to the object of a member that is not desired any more and
+	// has no pod. If the template is removed, it applies to all its objects, once no pod can use
+	// them. It is Retain (the default) or Delete. With Delete, the user who sets it and the
+	// controller need the right to delete the object.
 	WhenScaled *appsv1.ObjectRetentionPolicyType `json:"whenScaled,omitempty"`
-	// whenDeleted says what becomes of the objects when the set is deleted, those of removed members
-	// included. Without it, Retain. Delete has the host's garbage collector delete them, soon after the
-	// set is gone and whether or not its pods have ended; it needs a right of whoever asks for it. Where
-	// the set is deleted with the option to orphan what belongs to it, they stay.
+	// whenDeleted specifies what happens to the objects when the set is deleted, including objects
+	// of removed members. It is Retain (the default) or Delete. With Delete, the garbage collector
+	// of the host cluster deletes them soon after the set is deleted, even if pods of the set still
+	// run. The user who sets it needs the right to delete the objects. If the set is deleted with
+	// the option to orphan its dependents, the objects are kept.
 	WhenDeleted *appsv1.ObjectRetentionPolicyType `json:"whenDeleted,omitempty"`
-	// scaledAfterSeconds is how long such an object is kept before it is deleted. It is used as it is
-	// if the member, or the template, comes back before. Only with whenScaled Delete. Without it, the
-	// object is deleted as soon as no pod may use it.
+	// scaledAfterSeconds is the number of seconds for which such an object is kept before it is
+	// deleted. It must be at least 1, and requires whenScaled Delete. If the member or the template
+	// returns before that, the object is used again. If it is not set, the object is deleted as
+	// soon as no pod can use it.
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty"`
 }
 

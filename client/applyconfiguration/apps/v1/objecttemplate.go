@@ -13,37 +13,42 @@ import (
 // ObjectTemplateApplyConfiguration represents a declarative configuration of the ObjectTemplate type for use
 // with apply.
 //
-// ObjectTemplate describes an object that is made for each member, or once for the set: a Service, a
-// ConfigMap. A pod is created when the objects of its member and of the set exist; otherwise they
-// hold up nothing. They follow the template while pods run, and stay unless retention says otherwise.
+// ObjectTemplate describes an object, such as a Service or a ConfigMap, that the controller creates
+// for each member, or once for the set. A pod is created only after the objects of its member and
+// of the set; nothing else waits for objects. Objects follow their template while pods run. They
+// are never deleted unless retention is set.
 type ObjectTemplateApplyConfiguration struct {
-	// name identifies the template, in messages and for overrides of lists.
+	// name identifies the template in messages, labels and the status. It must be a DNS label of at
+	// most 40 characters.
 	Name *string `json:"name,omitempty"`
-	// scope says whether every member has an object of its own. Without it, Member.
+	// scope is Member (the default), for one object for each member, or Set, for one object for the
+	// set.
 	Scope *appsv1.ObjectScope `json:"scope,omitempty"`
-	// object is the manifest. $(NAME) in its strings becomes the parameter of that name, which are
-	// those of spec.identity; those of a member are known to objects of members only. The name of
-	// an object of members must contain $(IDENTITY). It has no namespace, which is the set's, and
-	// no owner references.
+	// object is the manifest. $(NAME) in its strings is replaced with the parameter of that name.
+	// The parameters are those of spec.identity; parameters of a member are available only with
+	// scope Member. With scope Member, the name of the object must contain $(IDENTITY). The
+	// manifest has no namespace, which is that of the set, and no owner references.
 	Object *runtime.RawExtension `json:"object,omitempty"`
-	// transforms change the object, with its parameters, in this order. At most 32. REPLICAS is
-	// among the parameters, and is a number. MEMBERS is the list of the members that the set
-	// wants, each with identity, ordinal and, with serviceName, dnsName; in objects of members
-	// it may have 128.
+	// transforms compute fields of the object, with its parameters, in the order of the list. At
+	// most 32. REPLICAS is a parameter here, and is a number. MEMBERS is the list of the desired
+	// members, each with identity, ordinal and, with serviceName, dnsName. With scope Member, the
+	// list can have at most 128 members.
 	Transforms []TransformApplyConfiguration `json:"transforms,omitempty"`
-	// existingPolicy says what becomes of an object of somebody else that has the name already.
-	// Without it, Use.
+	// existingPolicy specifies what happens if another client created an object of that name. With
+	// Use (the default), the set uses the object and never changes it. With Refuse, the set is
+	// stalled.
 	ExistingPolicy *appsv1.ExistingObjectPolicy `json:"existingPolicy,omitempty"`
-	// outputs are texts that are read from the object, and that pods have as parameters, beside those
-	// of spec.identity: where the kubelet looks up names, and in identity.env. A pod that names one
-	// is created when there is a value, and keeps that one for its life. At most 8 in a set. Not of
-	// Secrets.
+	// outputs are strings that are read from the object. Pods can use them like the parameters of
+	// spec.identity, where the kubelet expands variables and in identity.env. A pod that names an
+	// output is created only when there is a value, and keeps that value. Objects that are Secrets
+	// cannot have outputs. At most 8 in a set.
 	Outputs []ObjectOutputApplyConfiguration `json:"outputs,omitempty"`
-	// retention says when objects are deleted. Without it, never.
+	// retention specifies when objects are deleted. If it is not set, they are never deleted.
 	Retention *ObjectRetentionApplyConfiguration `json:"retention,omitempty"`
-	// generate has random texts drawn for a Secret when it is created, by key. They never change: a
-	// Secret that is there is left as it is, and one that is gone is not drawn again as long as a
-	// claim or a pod of the set has known it. Only of Secrets. At most 16.
+	// generate lists keys for which random values are generated when a Secret is created. The
+	// values never change. A Secret that exists is not changed. A Secret that was deleted is not
+	// generated again while a claim or a pod of the set names it. It is allowed for Secrets only.
+	// At most 16 keys.
 	Generate []GeneratedKeyApplyConfiguration `json:"generate,omitempty"`
 }
 

@@ -12,35 +12,39 @@ import (
 // ObjectTemplateStatusApplyConfiguration represents a declarative configuration of the ObjectTemplateStatus type for use
 // with apply.
 //
-// ObjectTemplateStatus says how far the objects of a template are as it describes.
+// ObjectTemplateStatus describes the state of the objects of a template.
 type ObjectTemplateStatusApplyConfiguration struct {
-	// name is that of the template.
+	// name is the name of the template.
 	Name *string `json:"name,omitempty"`
-	// kind is that of the objects, as in "Service" or "Certificate.cert-manager.io".
+	// kind is the kind of the objects, such as "Service" or "Certificate.cert-manager.io".
 	Kind *string `json:"kind,omitempty"`
-	// objectName is the name of the objects as the template has it, with parameters. It is empty until
-	// it is known which of them are there.
+	// objectName is the name of the objects as it is in the template, with parameters. It is empty
+	// until the controller has checked which of the objects exist.
 	ObjectName *string `json:"objectName,omitempty"`
-	// wanted is how many objects there are to be.
+	// wanted is the number of desired objects.
 	Wanted *int32 `json:"wanted,omitempty"`
-	// present is how many of them there are that are the set's.
+	// present is the number of desired objects that exist and that the set owns.
 	Present *int32 `json:"present,omitempty"`
-	// updated is how many of these are as the template describes now.
+	// updated is the number of these objects that match the current template.
 	Updated *int32 `json:"updated,omitempty"`
-	// foreign is how many of the wanted objects are somebody else's, and are used as they are.
+	// foreign is the number of desired objects that the set does not own, and uses without changing
+	// them.
 	Foreign *int32 `json:"foreign,omitempty"`
-	// retired is how many objects of removed members, or of a removed template, are to be deleted.
+	// retired is the number of objects of removed members, or of a removed template, that will be
+	// deleted.
 	Retired *int32 `json:"retired,omitempty"`
-	// removedAt is when the template was removed from the spec, unset as long as it is there. The
-	// entry is kept while there are objects of it to be deleted, as retention said then.
+	// removedAt is the time when the template was removed from the spec. It is absent while the
+	// spec has the template. The entry is kept until the objects of the template are deleted,
+	// according to retention.
 	RemovedAt *metav1.Time `json:"removedAt,omitempty"`
-	// apiVersion is that of the objects of a removed template.
+	// apiVersion is the API version of the objects of a removed template.
 	APIVersion *string `json:"apiVersion,omitempty"`
-	// retention is what a removed template said of its objects last.
+	// retention is the last retention of a removed template.
 	Retention *ObjectRetentionApplyConfiguration `json:"retention,omitempty"`
-	// message says what keeps the first object from being as it is to be, empty if nothing does.
+	// message says why the first object that is missing or out of date is in that state. It is
+	// empty if there is none.
 	Message *string `json:"message,omitempty"`
-	// dueTime is when the first of the retired objects is deleted.
+	// dueTime is the time when the first of the retired objects will be deleted.
 	DueTime *metav1.Time `json:"dueTime,omitempty"`
 }
 

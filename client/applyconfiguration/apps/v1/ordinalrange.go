@@ -8,11 +8,11 @@ package v1
 // OrdinalRangeApplyConfiguration represents a declarative configuration of the OrdinalRange type for use
 // with apply.
 //
-// OrdinalRange is a row of ordinals, with both its ends.
+// OrdinalRange is a range of ordinals. It includes both ends.
 type OrdinalRangeApplyConfiguration struct {
 	// first is the lowest ordinal of the range.
 	First *int32 `json:"first,omitempty"`
-	// last is the highest, not less than first. Without it the range is first alone.
+	// last is the highest ordinal of the range. It must not be less than first. Defaults to first.
 	Last *int32 `json:"last,omitempty"`
 }
 

@@ -12,16 +12,16 @@ import (
 // ReclaimApplyConfiguration represents a declarative configuration of the Reclaim type for use
 // with apply.
 //
-// Reclaim says from when on the claims of removed members are deleted.
+// Reclaim describes when the claims of removed members are deleted.
 type ReclaimApplyConfiguration struct {
 	// first is the lowest ordinal of the members.
 	First *int32 `json:"first,omitempty"`
-	// last is the highest ordinal of the members. Absent, it is first.
+	// last is the highest ordinal of the members. Defaults to first.
 	Last *int32 `json:"last,omitempty"`
-	// dueTime is when they are deleted.
+	// dueTime is the time from which the claims are deleted.
 	DueTime *metav1.Time `json:"dueTime,omitempty"`
-	// message says why claims that are due have not been deleted. Nothing waits for that, so that no
-	// condition tells of it.
+	// message says why claims that are due have not been deleted. Nothing waits for that, so no
+	// condition reports it.
 	Message *string `json:"message,omitempty"`
 }
 

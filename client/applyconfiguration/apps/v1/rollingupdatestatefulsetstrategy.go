@@ -13,53 +13,52 @@ import (
 // RollingUpdateStatefulSetStrategyApplyConfiguration represents a declarative configuration of the RollingUpdateStatefulSetStrategy type for use
 // with apply.
 //
-// RollingUpdateStatefulSetStrategy refines a rolling update.
+// RollingUpdateStatefulSetStrategy has the parameters of a rolling update.
 type RollingUpdateStatefulSetStrategyApplyConfiguration struct {
-	// partition holds back an update: the members whose ordinals are below
-	// ordinals.start+partition keep the revision they have, and get it again when they
-	// are recreated. Reserved ordinals count, too. Defaults to 0, which updates all members.
+	// partition excludes the first members from updates. Members whose ordinals are below
+	// ordinals.start+partition keep their revision, and get it again when their pods are recreated.
+	// Reserved ordinals count, too. Defaults to 0, which updates all members.
 	Partition *int32 `json:"partition,omitempty"`
-	// maxUnavailable is how many members may be unavailable because of the update,
-	// as a number (5) or as a share of replicas (10%), rounded down but never below
-	// 1. Members that are unavailable for other reasons count too. Must not be 0.
+	// maxUnavailable is the number of members that may be unavailable because of the update, as a
+	// number (5) or a percentage of replicas (10%). The result is rounded down, but is at least 1.
+	// Members that are unavailable for other reasons count, too. Must not be 0, or more than 100%.
 	// Defaults to 1.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-	// replaceUnreadyAfterSeconds lets an update reach members that keep it from going on:
-	// a pod that has not been ready for so many seconds, and is not at the revision that
-	// its member is to have, is replaced at that revision. In a set of the policy
-	// OrderedReady that happens to one member at a time, whether or not those before it
-	// are available; in a Parallel one, to members below the partition, as the others are
-	// replaced anyhow. A pod that is ready is never removed for it. Without the field such
-	// a pod stays until somebody deletes it, as in apps/v1; 300 is recommended.
+	// replaceUnreadyAfterSeconds lets an update replace members that block it. If a pod has not
+	// been ready for that many seconds and is outdated, the controller replaces it at the target
+	// revision of its member. An OrderedReady set replaces one such member at a time, even if
+	// members before it are not available. A Parallel set replaces such members below the
+	// partition; the others are replaced in any case. The field never causes the removal of a ready
+	// pod. If it is not set, such a pod stays until a user deletes it, as in apps/v1. The
+	// recommended value is 300.
 	ReplaceUnreadyAfterSeconds *int32 `json:"replaceUnreadyAfterSeconds,omitempty"`
-	// paused stops an update: no member is recreated for it, out of turn neither. Members
-	// are still created, at the revision that they had: a member that the update has
-	// reached at the new one, any other at the one before. Scaling goes on, and so does the
-	// growth of claims.
+	// paused stops an update: no member is recreated for it, not even out of order. The controller
+	// still recreates lost pods: at the update revision if the update has reached the member, and
+	// at the previous revision otherwise. Scaling and the growth of claims continue. Defaults to
+	// false.
 	Paused *bool `json:"paused,omitempty"`
-	// steps take an update to a part of the members first, and go on only when all is well
-	// with those: a step is done when so many members are at the new revision and available
-	// for so long, and what else it asks for is there. After the last step the update goes
-	// on to all members. Every update begins with the first step. Not together with a
-	// partition above 0. At most 20.
+	// steps divide an update into parts. Each step updates a number of members, and the update
+	// continues only when the step is done: that many members are at the update revision, have been
+	// available for bakeSeconds, and meet the other requirements of the step. After the last step,
+	// all other members are updated. Every update begins with the first step. The field is rejected
+	// together with a partition above 0. At most 20 steps.
 	Steps []RolloutStepApplyConfiguration `json:"steps,omitempty"`
-	// failurePolicy says what becomes of an update that fails: because members that it has
-	// reached do not become available within spec.progressDeadlineSeconds, or because a pod
-	// condition that a step asks for is False. Wait, the default, takes it no further until
-	// that has ceased; Rollback brings the members back to the revision before, and leaves
-	// the template as it is. Not together with a partition above 0.
+	// failurePolicy specifies what happens when an update fails. An update fails if members that it
+	// has reached do not become available within spec.progressDeadlineSeconds, or if a pod
+	// condition that a step requires is False. Wait (the default) stops the update until the cause
+	// is gone. Rollback returns the members to the current revision, and does not change the
+	// template. It is rejected together with a partition above 0.
 	FailurePolicy *appsv1.RolloutFailurePolicy `json:"failurePolicy,omitempty"`
-	// order says which members are changed before which: when an update recreates them,
-	// and when their claims grow (volumeClaimUpdate). It does not say which are changed at
-	// all: partition counts ordinals from the first one, whatever their order. Without
-	// it the highest ordinal comes first, as in apps/v1.
-	Order *UpdateOrderApplyConfiguration `json:"order,omitempty"`
-	// inPlace lets an update change the pod that a member has instead of replacing it, where
-	// that is possible: the pod keeps its name, its UID, its node, its address and its volumes,
-	// and only the containers whose image has changed are restarted. Until they are, the member
-	// counts as unavailable, as one that is recreated does. Partition, order and paused hold
-	// for it as for any other update. Without the field every member is recreated, as in
+	// order specifies the order in which an update changes members, and in which their claims grow
+	// (volumeClaimUpdate). It does not specify which members are updated: partition counts ordinals
+	// from the first one in any order. If it is not set, the highest ordinal comes first, as in
 	// apps/v1.
+	Order *UpdateOrderApplyConfiguration `json:"order,omitempty"`
+	// inPlace makes an update change the existing pod of a member instead of replacing it, where
+	// that is possible. The pod keeps its name, UID, node, address and volumes, and only the
+	// containers whose image or resources have changed are restarted or resized. Until that is
+	// complete, the member counts as unavailable. partition, order and paused apply as in any other
+	// update. If it is not set, every member is recreated, as in apps/v1.
 	InPlace *InPlaceUpdateApplyConfiguration `json:"inPlace,omitempty"`
 }
 

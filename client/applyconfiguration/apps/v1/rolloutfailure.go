@@ -12,13 +12,13 @@ import (
 // RolloutFailureApplyConfiguration represents a declarative configuration of the RolloutFailure type for use
 // with apply.
 //
-// RolloutFailure says why an update has failed.
+// RolloutFailure describes why an update failed.
 type RolloutFailureApplyConfiguration struct {
-	// reason is one CamelCase word for programs.
+	// reason is one CamelCase word, for programs.
 	Reason *string `json:"reason,omitempty"`
-	// message is a sentence for people; it names the member and the cause.
+	// message is a sentence for people. It names the member and the cause.
 	Message *string `json:"message,omitempty"`
-	// time is when that was found.
+	// time is when the controller detected the failure.
 	Time *metav1.Time `json:"time,omitempty"`
 }
 

@@ -12,55 +12,55 @@ import (
 // RolloutStatusApplyConfiguration represents a declarative configuration of the RolloutStatus type for use
 // with apply.
 //
-// RolloutStatus is what an update rests on that the controller has decided earlier. It is
-// written before anything is done that follows from it, so that a controller that takes
-// over goes on in the same way. Only the controller writes it.
+// RolloutStatus is the state of the current update that the controller has recorded. The controller
+// writes it before it acts on it, so that a controller that takes over continues in the same way.
+// Only the controller and requests to statefulsets/NAME/rollout write it.
 type RolloutStatusApplyConfiguration struct {
-	// revision is the update revision that this is about. It ends when the set gets
-	// another one.
+	// revision is the update revision that this status is for. When the set gets another update
+	// revision, the status is discarded.
 	Revision *string `json:"revision,omitempty"`
-	// released are the members that the update has reached, while it is paused or goes by
-	// steps: they come back at revision.
+	// released are the members that the update has reached, if it is paused or has steps. Their
+	// pods are recreated at revision.
 	Released []OrdinalRangeApplyConfiguration `json:"released,omitempty"`
-	// superseded are the members that had neither this revision nor the current one when that
-	// was noted first: nobody has the template that they had, so they come back at revision,
-	// too, and the update cannot be rolled back.
+	// superseded are the members that had neither revision nor the current revision when the
+	// controller first recorded this. Their template is not recorded anywhere, so their pods are
+	// also recreated at revision, and the update cannot be rolled back.
 	Superseded []OrdinalRangeApplyConfiguration `json:"superseded,omitempty"`
-	// step is the step that the update is at, from 1, and one more than there are after the
-	// last. It is 1 of an update without steps, and 0 if nothing is known of released and
-	// superseded yet.
+	// step is the current step of the update, from 1. After the last step it is one more than the
+	// number of steps. It is 1 for an update without steps, and 0 if released and superseded are
+	// not recorded yet.
 	Step *int32 `json:"step,omitempty"`
-	// bakeStartTime is since when all members that the step asks for are available without a
-	// break.
+	// bakeStartTime is the time since which all members that the step requires have been available
+	// without interruption.
 	BakeStartTime *metav1.Time `json:"bakeStartTime,omitempty"`
-	// progressTime is since when mostAvailable has not become more, although a member at revision
-	// is not available, or has yet to bake. If it lies further back than
-	// spec.progressDeadlineSeconds, the update has failed. Absent while the update waits for
-	// something else than its members.
+	// progressTime is the time since which mostAvailable has not increased, although a member at
+	// revision is not available or its bake is not complete. If it is longer ago than
+	// spec.progressDeadlineSeconds (plus bakeSeconds, once the bake has begun), the update has
+	// failed. Absent while the update waits for something other than its members.
 	ProgressTime *metav1.Time `json:"progressTime,omitempty"`
-	// mostAvailable is how many members at revision have been available at a time in this step.
+	// mostAvailable is the highest number of members at revision that were available at the same
+	// time in this step.
 	MostAvailable *int32 `json:"mostAvailable,omitempty"`
-	// passed are the members all of whose pod conditions that the step asks for have been True:
-	// if one becomes False, the update has failed at once, and not only after the bake.
+	// passed are the members for which all pod conditions that the step requires have been True. If
+	// one of these conditions becomes False, the update fails at once, and not only after the bake.
 	Passed []OrdinalRangeApplyConfiguration `json:"passed,omitempty"`
-	// promotedStep is the last step that somebody has promoted.
+	// promotedStep is the last step that a user has promoted.
 	PromotedStep *int32 `json:"promotedStep,omitempty"`
-	// promotedAll is true if somebody has ended the steps.
+	// promotedAll is true if a user has ended the steps.
 	PromotedAll *bool `json:"promotedAll,omitempty"`
-	// aborted is true if somebody has aborted the update.
+	// aborted is true if a user has aborted the update.
 	Aborted *bool `json:"aborted,omitempty"`
-	// rollback is true if the update has failed, and failurePolicy is Rollback.
+	// rollback is true if the update has failed and failurePolicy is Rollback.
 	Rollback *bool `json:"rollback,omitempty"`
-	// failure says why the update is rolled back.
+	// failure is the reason why the update is rolled back.
 	Failure *RolloutFailureApplyConfiguration `json:"failure,omitempty"`
-	// unblocking is the ordinal of the member that is being replaced although members
-	// before it need not be available, because of
-	// spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It stays until the
-	// member is ready, and until then no other is replaced so.
+	// unblocking is the ordinal of the member that is being replaced although members before it may
+	// be unavailable, because of spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds. It
+	// stays until the member is ready. Until then, no other member is replaced in this way.
 	Unblocking *int32 `json:"unblocking,omitempty"`
-	// stepHashes are hashes of the steps that step and promotedStep count. If the steps change during
-	// the update, the controller compares them with the new steps, and the update continues at the
-	// first step that it has not done with the same content.
+	// stepHashes are hashes of the steps that step and promotedStep refer to. If the steps change
+	// during the update, the controller compares the new steps with them. The update continues at
+	// the first step that it has not done with the same content.
 	StepHashes []string `json:"stepHashes,omitempty"`
 }
 

@@ -13,21 +13,22 @@ import (
 // RolloutStepApplyConfiguration represents a declarative configuration of the RolloutStep type for use
 // with apply.
 //
-// RolloutStep is a part of the members that an update is taken to, and what has to be so
-// before it goes on.
+// RolloutStep specifies how many members an update changes, and what is required of them before the
+// update continues.
 type RolloutStepApplyConfiguration struct {
-	// updated is how many members are to be at the new revision, as a number (1) or as a share
-	// of replicas (25%), rounded up. More than in the step before.
+	// updated is the number of members at the update revision, as a number (1) or a percentage of
+	// replicas (25%), rounded up. It must be at least 1 or 1%, at most 100%, and more than in the
+	// step before.
 	Updated *intstr.IntOrString `json:"updated,omitempty"`
-	// bakeSeconds is for how long the members at the new revision have to be available without
-	// a break. Defaults to 0; at most 604800, a week.
+	// bakeSeconds is the number of seconds for which all members at the update revision must be
+	// available without interruption. Defaults to 0. At most 604800 (one week).
 	BakeSeconds *int32 `json:"bakeSeconds,omitempty"`
-	// podConditions are types of pod conditions, of domains of their own, that have to be True
-	// for each member at the new revision. Someone else writes them: a sidecar, a Job, a
-	// controller. At most 8.
+	// podConditions are types of pod conditions that must be True for each member at the update
+	// revision. Each type must have a domain, such as example.com/healthy. Another program sets the
+	// conditions: a sidecar, a Job or a controller. At most 8.
 	PodConditions []string `json:"podConditions,omitempty"`
-	// approval is Automatic, the default, or Manual: the update goes on when somebody has
-	// promoted the step, too.
+	// approval is Automatic (the default) or Manual. With Manual, the update also waits until a
+	// user promotes the step.
 	Approval *appsv1.RolloutStepApproval `json:"approval,omitempty"`
 }
 

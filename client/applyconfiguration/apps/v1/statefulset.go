@@ -17,19 +17,19 @@ import (
 // StatefulSetApplyConfiguration represents a declarative configuration of the StatefulSet type for use
 // with apply.
 //
-// StatefulSet runs members that must not be replaceable: each has a name, a
-// disk and an address of its own, and gets the same ones back whenever it is
-// started again. Member i of the set "db" is the pod "db-i".
+// StatefulSet runs members that are not interchangeable. Each member has its own name, disks and
+// network identity, and keeps them when its pod is recreated. Member i of the set "db" is the pod
+// "db-i".
 type StatefulSetApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
-	// metadata is the standard object metadata. The name must be a DNS label,
-	// because it is the first part of every member's host name.
+	// metadata is the standard object metadata. The name must be a DNS label, because it is the
+	// first part of the host name of each member.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what the user wants: how many members, of what shape, and how they
-	// are brought up, updated and taken down.
+	// spec specifies the desired members: their number, their pod and claims, and how they are
+	// created, updated and removed.
 	Spec *StatefulSetSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what the controller last saw. Users read it; only the controller
-	// writes it.
+	// status is the state of the set as the controller last observed it. Only the controller writes
+	// it.
 	Status *StatefulSetStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -14,17 +14,17 @@ import (
 // StatefulSetConditionApplyConfiguration represents a declarative configuration of the StatefulSetCondition type for use
 // with apply.
 //
-// StatefulSetCondition says one thing about a set.
+// StatefulSetCondition describes one aspect of the state of a set.
 type StatefulSetConditionApplyConfiguration struct {
-	// type names the condition.
+	// type is the type of the condition.
 	Type *appsv1.StatefulSetConditionType `json:"type,omitempty"`
 	// status is True, False or Unknown.
 	Status *corev1.ConditionStatus `json:"status,omitempty"`
-	// lastTransitionTime is when status last changed.
+	// lastTransitionTime is the last time that status changed.
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
-	// reason is one CamelCase word for programs.
+	// reason is one CamelCase word, for programs.
 	Reason *string `json:"reason,omitempty"`
-	// message is a sentence for people; it names the member and the cause.
+	// message is a sentence for people. It names the member and the cause.
 	Message *string `json:"message,omitempty"`
 }
 

@@ -12,18 +12,18 @@ import (
 // StatefulSetDisruptionApplyConfiguration represents a declarative configuration of the StatefulSetDisruption type for use
 // with apply.
 //
-// StatefulSetDisruption says how the controller takes members from service: for an update,
-// because they are not wanted any more, or because somebody has asked for it. It does not
-// hold for pods that are deleted by others, are lost with their nodes, have ended, keep an
-// update from going on, or go with the set.
+// StatefulSetDisruption specifies how the controller takes pods out of service for an update, for a
+// scale-down, or for a replacement that a user requested. It does not apply to pods that other
+// clients delete, that are lost with their nodes, that have ended, that block an update, or that
+// are deleted with the set.
 type StatefulSetDisruptionApplyConfiguration struct {
-	// method is Delete or Evict. With Evict, pods that are ready are evicted, and restarted in
-	// place only if they might be, so that the PodDisruptionBudgets of the namespace hold; one
-	// that may not be evicted is tried again after 10 to 60 seconds. Others are deleted. Without
-	// it, Delete.
+	// method is Delete (the default) or Evict. With Evict, the controller evicts ready pods instead
+	// of deleting them, and restarts a ready pod in place only if it could evict it. So the
+	// PodDisruptionBudgets of the namespace are respected. An eviction that is refused is tried
+	// again after 10 to 60 seconds. Pods that are not ready are deleted.
 	Method *appsv1.DisruptionMethodType `json:"method,omitempty"`
-	// gates are asked before a pod is removed, all at the same time, and all have to agree.
-	// At most 8.
+	// gates are asked before a pod is removed. They are asked at the same time, and all of them
+	// must agree. At most 8.
 	Gates []DisruptionGateApplyConfiguration `json:"gates,omitempty"`
 }
 

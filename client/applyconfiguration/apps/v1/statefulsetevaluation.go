@@ -13,23 +13,23 @@ import (
 // with apply.
 //
 // StatefulSetEvaluation is a mark that the controller writes before it evaluates expressions of a
-// StatefulSet for the first time, and removes when the evaluation has completed. If it is still there
-// when another process takes over, the process that wrote it ended in between. Only the controller
+// set for the first time, and removes when the evaluation is complete. If another process takes
+// over and finds it, the process that wrote it ended during the evaluation. Only the controller
 // writes it.
 type StatefulSetEvaluationApplyConfiguration struct {
 	// generation is the generation of the spec whose expressions are evaluated.
 	Generation *int64 `json:"generation,omitempty"`
-	// inputs is a digest of the expressions and of all that they read and that a user can change.
-	// A mark with another digest than the spec has does not count.
+	// inputs is a digest of the expressions and of everything that they read and that a user can
+	// change. A mark is ignored if its digest differs from that of the spec.
 	Inputs *string `json:"inputs,omitempty"`
-	// fields are the fields of the set that have the expressions.
+	// fields are the fields of the set that contain the expressions.
 	Fields []string `json:"fields,omitempty"`
-	// deaths is how many processes ended while they evaluated these inputs, as far as they count. After
-	// one, the inputs are first evaluated in a process of their own. If this process ends as well, they
-	// are not evaluated any more.
+	// deaths is the number of processes that ended while they evaluated these inputs. Ends that
+	// follow each other within seconds count once. After one, the inputs are first evaluated in a
+	// separate process. If that process ends as well, they are not evaluated any more.
 	Deaths *int32 `json:"deaths,omitempty"`
-	// holder is the process that evaluates. It is empty if the evaluation is stopped, and if it has
-	// completed and the status has yet to be written.
+	// holder is the process that evaluates the expressions. It is empty if the evaluation is
+	// stopped, or is complete but the status is not written yet.
 	Holder *string `json:"holder,omitempty"`
 	// startedAt is when the evaluation began.
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`

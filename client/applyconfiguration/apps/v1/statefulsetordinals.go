@@ -8,17 +8,18 @@ package v1
 // StatefulSetOrdinalsApplyConfiguration represents a declarative configuration of the StatefulSetOrdinals type for use
 // with apply.
 //
-// StatefulSetOrdinals says how members are numbered.
+// StatefulSetOrdinals specifies how members are numbered.
 type StatefulSetOrdinalsApplyConfiguration struct {
-	// start is the ordinal of the first member; the members are
-	// start, start+1, ... start+replicas-1, unless ordinals are reserved.
+	// start is the ordinal of the first member. Defaults to 0. The members have the ordinals start,
+	// start+1, ... start+replicas-1, unless ordinals are reserved. The highest ordinal must be at
+	// most 2147483647.
 	Start *int32 `json:"start,omitempty"`
-	// reserved are ordinals that no member has. The members are the first replicas
-	// ordinals from start that are not reserved: reserving web-2 of three members
-	// removes it and creates web-3, and with one replica less in the same write it
-	// removes web-2 alone. Its claims are treated as in a scale-down. partition
-	// counts reserved ordinals, too, so reserving one never moves a member across it.
-	// At most 100 ranges, none of which overlap.
+	// reserved are ordinals that no member has. The set has as many members as replicas says, with
+	// the lowest ordinals from start that are not reserved. For example, reserving ordinal 2 of the
+	// three members of "web" removes web-2 and creates web-3. If the same write lowers replicas by
+	// one, only web-2 is removed. Its claims are treated as in a scale-down. partition also counts
+	// reserved ordinals, so reserving one never moves a member across the partition. At most 100
+	// ranges, which must not overlap.
 	Reserved []OrdinalRangeApplyConfiguration `json:"reserved,omitempty"`
 }
 

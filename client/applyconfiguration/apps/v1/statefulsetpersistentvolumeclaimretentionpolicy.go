@@ -12,20 +12,21 @@ import (
 // StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration represents a declarative configuration of the StatefulSetPersistentVolumeClaimRetentionPolicy type for use
 // with apply.
 //
-// StatefulSetPersistentVolumeClaimRetentionPolicy says when claims that came
-// from volumeClaimTemplates are deleted.
+// StatefulSetPersistentVolumeClaimRetentionPolicy specifies when claims that were created from
+// volumeClaimTemplates are deleted.
 type StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration struct {
-	// whenDeleted is the fate of all claims when the set is deleted: Retain, the
-	// default, or Delete.
+	// whenDeleted specifies what happens to all claims when the set is deleted. It is Retain (the
+	// default) or Delete.
 	WhenDeleted *appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenDeleted,omitempty"`
-	// whenScaled is the fate of a member's claims when a scale-down removes that
-	// member: Retain, the default, or Delete.
+	// whenScaled specifies what happens to the claims of a member that a scale-down removes. It is
+	// Retain (the default) or Delete.
 	WhenScaled *appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty"`
-	// scaledAfterSeconds is how many seconds after the end of a removed member's pod its claims
-	// are deleted, if whenScaled is Delete. Until then they are kept, and a member that comes back
-	// gets them back. Only claims are deleted that a pod of this set has mounted since the field
-	// was set. The controller needs the right to delete claims, which its installation does not
-	// include by itself. Absent, claims go with the pod.
+	// scaledAfterSeconds is the number of seconds after which the claims of a removed member are
+	// deleted, counted from the time when its pod is gone. It must be at least 1, and requires
+	// whenScaled Delete. Until then the claims are kept, and a member that returns uses them again.
+	// The controller deletes only claims that a pod of this set has mounted since the field was set.
+	// It needs the right to delete claims, which it does not have by default. If the field is not
+	// set, claims are deleted with the pod.
 	ScaledAfterSeconds *int32 `json:"scaledAfterSeconds,omitempty"`
 }
 

@@ -12,16 +12,17 @@ import (
 // StatefulSetScaleStrategyApplyConfiguration represents a declarative configuration of the StatefulSetScaleStrategy type for use
 // with apply.
 //
-// StatefulSetScaleStrategy says how fast members come and go.
+// StatefulSetScaleStrategy limits how fast members are created and removed.
 type StatefulSetScaleStrategyApplyConfiguration struct {
-	// maxUnavailable is how many members of a Parallel set may be starting at a time, and how
-	// many may be going in a scale-down, as a number or as a percentage of replicas, rounded
-	// down to no less than 1. In a scale-down, a percentage counts the members that exist if
-	// they are more than replicas: with 50%, of 10 members that become 1 first 5 go, then half of
-	// those that are left. Members are created, the lowest ordinals first, as long as fewer
-	// have a pod that is not available and younger than spec.progressDeadlineSeconds, and
-	// removed, the highest first, as long as fewer are terminating. Without it all are at the
-	// same time. An OrderedReady set creates and removes one at a time, and ignores it.
+	// maxUnavailable is the number of members of a Parallel set that may be starting at the same
+	// time, and that may be terminating at the same time in a scale-down. It is a number of at
+	// least 1, or a percentage of replicas from 1% to 100%, rounded down, but at least 1. In a
+	// scale-down, a percentage counts the existing members if they are more than replicas: with
+	// 50%, in a scale-down from 10 members to 1, first 5 are removed, then half of the rest. A
+	// member is created, the lowest ordinal first, while fewer members are starting: they have a
+	// pod that is not available and younger than spec.progressDeadlineSeconds. A member is removed,
+	// the highest ordinal first, while fewer are terminating. If it is not set, there is no limit.
+	// An OrderedReady set creates and removes one member at a time, and ignores the field.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

@@ -14,74 +14,70 @@ import (
 // StatefulSetSpecApplyConfiguration represents a declarative configuration of the StatefulSetSpec type for use
 // with apply.
 //
-// StatefulSetSpec is what the user wants.
+// StatefulSetSpec is the desired state of a set.
 type StatefulSetSpecApplyConfiguration struct {
-	// replicas is the number of members. Defaults to 1; 0 is valid and keeps the
-	// claims.
+	// replicas is the number of members. Defaults to 1. With 0 the set has no members. Whether
+	// their claims are kept depends on persistentVolumeClaimRetentionPolicy.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// selector says which pods belong to the set. It must match the labels of the
-	// template, must not be empty, and cannot be changed.
+	// selector selects the pods that belong to the set. It must match the labels of the template,
+	// must not be empty, and is immutable.
 	Selector *metav1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
-	// template describes the pod of a member. The pod of ordinal i is named
-	// "<set>-<i>"; its hostname is that name and its subdomain is serviceName.
-	// restartPolicy must be Always.
+	// template describes the pod of a member. The pod with ordinal i is named "<set>-<i>". Its
+	// hostname is that name, and its subdomain is serviceName. restartPolicy must be Always.
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
-	// volumeClaimTemplates describe the claims of a member. Member i of the set
-	// "db" gets, for the template "data", the claim "data-db-i", created before
-	// its pod; a claim of that name that exists already is used as it is. A claim
-	// takes the place of a template volume of the same name. Cannot be changed without
-	// volumeClaimUpdate. Revisions do not hold them, so undoing an update leaves them.
+	// volumeClaimTemplates describe the claims of a member (PersistentVolumeClaims). For the
+	// template "data", member i of the set "db" gets the claim "data-db-i", which is created before
+	// its pod. If a claim of that name exists, the member uses it. A claim replaces a volume of the
+	// same name in the pod template. The field is immutable unless volumeClaimUpdate is set.
+	// Revisions do not record claim templates, so undoing an update does not change them.
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty"`
-	// serviceName names the headless service that gives the members their DNS
-	// names: "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set
-	// does not create that service. When it is changed, no member is recreated for
-	// it: each gets the new name when it is next created, and keeps the old one
-	// until then. (apps/v1 does not let it be changed.)
+	// serviceName is the name of the headless Service that gives the members their DNS names:
+	// "<set>-<i>.<serviceName>.<namespace>.svc.<cluster domain>". The set does not create that
+	// Service. A change recreates no member: each member keeps its old DNS name until its pod is
+	// next created. In apps/v1 the field is immutable.
 	ServiceName *string `json:"serviceName,omitempty"`
-	// podManagementPolicy says whether members wait for each other when they are
-	// created and removed: OrderedReady, the default, or Parallel. When it is
-	// changed, the set goes on in the new way from where it is. (apps/v1 does not
-	// let it be changed.)
+	// podManagementPolicy specifies whether members wait for each other when they are created and
+	// removed. It is OrderedReady (the default) or Parallel. After a change, the set continues from
+	// its current state with the new policy. In apps/v1 the field is immutable.
 	PodManagementPolicy *appsv1.PodManagementPolicyType `json:"podManagementPolicy,omitempty"`
-	// updateStrategy says how members come to run a changed template.
+	// updateStrategy specifies how members are updated when the template changes.
 	UpdateStrategy *StatefulSetUpdateStrategyApplyConfiguration `json:"updateStrategy,omitempty"`
-	// revisionHistoryLimit is how many revisions that no member runs are kept for
-	// a rollback. Defaults to 10; a negative value keeps all.
+	// revisionHistoryLimit is the number of unused revisions that are kept for a rollback. A
+	// revision that a member runs does not count. Defaults to 10. A negative value keeps all.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// minReadySeconds is for how many seconds a pod must have been ready, without
-	// a break, before it counts as available. Defaults to 0: available as soon as
-	// ready.
+	// minReadySeconds is the number of seconds for which a pod must be ready without interruption
+	// before it counts as available. Defaults to 0: a pod is available as soon as it is ready.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
-	// persistentVolumeClaimRetentionPolicy says when the claims of members are
-	// deleted. By default never: data outlives the set.
+	// persistentVolumeClaimRetentionPolicy specifies when the claims of members are deleted. By
+	// default they are never deleted, so data outlives the set.
 	PersistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
-	// ordinals says where the numbering of members begins. By default at 0.
+	// ordinals specifies how members are numbered. By default, they are numbered from 0.
 	Ordinals *StatefulSetOrdinalsApplyConfiguration `json:"ordinals,omitempty"`
-	// progressDeadlineSeconds is for how many seconds nothing may move, while the set
-	// is not as its spec wants it, before the conditions Progressing and Stalled say
-	// so. The controller goes on all the same. Without it, 600.
+	// progressDeadlineSeconds is the number of seconds without progress, while the set does not
+	// match its spec, after which Progressing becomes False and Stalled becomes True. The
+	// controller continues to try. If it is not set, 600 applies.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// volumeClaimUpdate lets volumeClaimTemplates be changed, and says what becomes of
-	// the claims that exist. Without it they cannot be changed, as in apps/v1.
+	// volumeClaimUpdate makes volumeClaimTemplates mutable, and specifies what happens to existing
+	// claims. If it is not set, volumeClaimTemplates is immutable, as in apps/v1.
 	VolumeClaimUpdate *StatefulSetVolumeClaimUpdateApplyConfiguration `json:"volumeClaimUpdate,omitempty"`
-	// overrides say in what single members are otherwise than the template and the claim
-	// templates describe: a first member with more memory, one with another node. A member
-	// whose pod was created with another override than it has now, or without one, is
-	// recreated as for an update of the template: by the update strategy, from the partition
-	// on, at the revision that it is to have. At most 50.
+	// overrides override parts of the pod template and of the claim templates for selected members:
+	// for example, more memory for the first member, or another node for one member. If the override
+	// of a member changes, its pod is recreated as for an update of the template: by the update
+	// strategy, from the partition on, and at the target revision of the member. At most 50.
 	Overrides []MemberOverrideApplyConfiguration `json:"overrides,omitempty"`
-	// scaleStrategy bounds how many members of a Parallel set start, or go, at a time.
-	// Without it all do, as in apps/v1.
+	// scaleStrategy limits how many members of a Parallel set are created or removed at a time. If
+	// it is not set, there is no limit, as in apps/v1.
 	ScaleStrategy *StatefulSetScaleStrategyApplyConfiguration `json:"scaleStrategy,omitempty"`
-	// disruption says how members are taken from service: by eviction, or after others have
-	// agreed. Without it their pods are deleted, as in apps/v1.
+	// disruption specifies how the controller takes pods out of service: by eviction, or only after
+	// gates agree. If it is not set, the controller deletes the pods, as in apps/v1.
 	Disruption *StatefulSetDisruptionApplyConfiguration `json:"disruption,omitempty"`
-	// identity gives templates parameters: $(NAME) in them becomes what is right for each
-	// member, and transforms compute fields. An empty block does so with the parameters that
-	// every member has. Without it nothing of a template is touched.
+	// identity enables parameters in the templates: $(NAME) is replaced with a value for each
+	// member, and transforms compute fields. An empty block enables the built-in parameters. If it
+	// is not set, the templates are used unchanged.
 	Identity *MemberIdentityApplyConfiguration `json:"identity,omitempty"`
-	// objectTemplates describe objects, such as Services and ConfigMaps, that are made for each
-	// member, or once for the set, before pods that need them. At most 16, of 96 KiB together.
+	// objectTemplates describe objects, such as Services and ConfigMaps, that the controller creates
+	// for each member, or once for the set. A pod is created only after the objects of its member
+	// and of the set. At most 16, with 96 KiB together.
 	ObjectTemplates []ObjectTemplateApplyConfiguration `json:"objectTemplates,omitempty"`
 }
 

@@ -12,60 +12,63 @@ import (
 // StatefulSetStatusApplyConfiguration represents a declarative configuration of the StatefulSetStatus type for use
 // with apply.
 //
-// StatefulSetStatus is what the controller last saw.
+// StatefulSetStatus is the state of a set as the controller last observed it.
 type StatefulSetStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status speaks of.
-	// A reader that sees less than metadata.generation waits.
+	// observedGeneration is the metadata.generation of the spec that this status describes. If it
+	// is less than metadata.generation, the status is out of date.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// replicas is how many pods of the set exist.
+	// replicas is the number of pods of the set.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// readyReplicas is how many of them are ready.
+	// readyReplicas is the number of these pods that are ready.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// currentReplicas is how many of them run currentRevision.
+	// currentReplicas is the number of these pods that run currentRevision.
 	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`
-	// updatedReplicas is how many of them run updateRevision.
+	// updatedReplicas is the number of these pods that run updateRevision.
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
-	// currentRevision names the ControllerRevision that members have until an
-	// update has reached them.
+	// currentRevision is the name of the ControllerRevision of members that the update has not
+	// reached.
 	CurrentRevision *string `json:"currentRevision,omitempty"`
-	// updateRevision names the ControllerRevision of the present template. When an
-	// update is complete it equals currentRevision.
+	// updateRevision is the name of the ControllerRevision of the current template. When an update
+	// is complete, it equals currentRevision.
 	UpdateRevision *string `json:"updateRevision,omitempty"`
-	// collisionCount counts how often the name of a new revision was taken by
-	// another one; it is part of the hash that makes up the name.
+	// collisionCount is the number of times that another revision already had the name of a new
+	// revision. It is part of the hash in the name.
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
-	// conditions say in words where the set stands. Conditions of types that the
-	// controller does not know are kept.
+	// conditions describe the state of the set. Conditions of types that the controller does not
+	// know are kept.
 	Conditions []StatefulSetConditionApplyConfiguration `json:"conditions,omitempty"`
-	// availableReplicas is how many pods have been ready for minReadySeconds.
+	// availableReplicas is the number of pods that have been ready for minReadySeconds.
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
-	// lastProgressTime is when a counter, a revision or the observed generation last
+	// lastProgressTime is the last time that a counter, a revision or the observed generation
 	// changed. spec.progressDeadlineSeconds counts from it.
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
-	// rollout is what an update rests on that the controller has decided earlier. Absent
-	// unless there is something of the kind.
+	// rollout is the state of the current update that the controller has recorded. It is absent if
+	// there is nothing to record.
 	Rollout *RolloutStatusApplyConfiguration `json:"rollout,omitempty"`
-	// volumeClaims tell of the claims of members, by template, if spec.volumeClaimUpdate is
-	// set.
+	// volumeClaims report the progress of the claims of members, for each claim template. They are
+	// present only if spec.volumeClaimUpdate is set.
 	VolumeClaims []VolumeClaimStatusApplyConfiguration `json:"volumeClaims,omitempty"`
-	// ordinals are the ordinals of the members that spec wants, if some are reserved.
+	// ordinals are the ordinals of the desired members. They are present only if ordinals are
+	// reserved.
 	Ordinals []OrdinalRangeApplyConfiguration `json:"ordinals,omitempty"`
-	// replacements are the pods that are to be removed because somebody has asked for their
-	// members to be replaced. A set has at most 32 of them. Only a request to replace members
-	// adds one, and the controller removes it when the pod is gone.
+	// replacements are the pods that the controller removes because a user requested the
+	// replacement of their members. At most 32. Only a replacement request adds an entry, and the
+	// controller removes it when the pod is gone.
 	Replacements []MemberReplacementApplyConfiguration `json:"replacements,omitempty"`
-	// reclaims tell whose claims are deleted when, if
-	// spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. At most 32 are told,
-	// the first due ones. What is due stands on the claims; this only tells of it.
+	// reclaims list when claims of removed members are deleted, if
+	// spec.persistentVolumeClaimRetentionPolicy.scaledAfterSeconds is set. They have at most 32
+	// entries, the earliest ones. The annotations of the claims decide when they are deleted; this
+	// list only reports it.
 	Reclaims []ReclaimApplyConfiguration `json:"reclaims,omitempty"`
-	// objectTemplates say, by template, how far the objects that the set asks for are there.
+	// objectTemplates report, for each template in spec.objectTemplates, how many of its objects
+	// exist and are up to date.
 	ObjectTemplates []ObjectTemplateStatusApplyConfiguration `json:"objectTemplates,omitempty"`
-	// evaluation is a mark of the controller, which is here while expressions of the set are evaluated
-	// for the first time, and as long as their evaluation is stopped. Absent of a set without
+	// evaluation is a mark that the controller sets while it evaluates expressions of the set for
+	// the first time, and while their evaluation is stopped. It is absent if the set has no
 	// expressions.
 	Evaluation *StatefulSetEvaluationApplyConfiguration `json:"evaluation,omitempty"`
-	// userActions are the last promotion, abort, restart, replacement and release of an evaluation that a
-	// user asked for, one entry of each sort. Absent unless a user has asked for one of them.
+	// userActions are the last promotion, abort, restart, replacement and release of an evaluation
+	// that a user requested, one entry for each action. Absent if no user has requested one.
 	UserActions []UserActionApplyConfiguration `json:"userActions,omitempty"`
 }
 

@@ -12,11 +12,12 @@ import (
 // StatefulSetUpdateStrategyApplyConfiguration represents a declarative configuration of the StatefulSetUpdateStrategy type for use
 // with apply.
 //
-// StatefulSetUpdateStrategy says how members come to run a changed template.
+// StatefulSetUpdateStrategy specifies how members are updated when the template changes.
 type StatefulSetUpdateStrategyApplyConfiguration struct {
-	// type is RollingUpdate, the default, OnDelete or Recreate.
+	// type is RollingUpdate (the default), OnDelete or Recreate.
 	Type *appsv1.StatefulSetUpdateStrategyType `json:"type,omitempty"`
-	// rollingUpdate refines the type RollingUpdate and is refused with any other.
+	// rollingUpdate has the parameters of the type RollingUpdate. It is rejected with any other
+	// type.
 	RollingUpdate *RollingUpdateStatefulSetStrategyApplyConfiguration `json:"rollingUpdate,omitempty"`
 }
 

@@ -12,14 +12,15 @@ import (
 // StatefulSetVolumeClaimUpdateApplyConfiguration represents a declarative configuration of the StatefulSetVolumeClaimUpdate type for use
 // with apply.
 //
-// StatefulSetVolumeClaimUpdate says how members come to have changed claims.
+// StatefulSetVolumeClaimUpdate specifies how a change of the claim templates is applied.
 type StatefulSetVolumeClaimUpdateApplyConfiguration struct {
-	// policy is NewClaims or InPlace. With either, a member whose pod does not mount the
-	// claims that the templates describe, because one was added or removed, is recreated
-	// as for an update of the template: by the update strategy, from the partition on.
-	// With InPlace, no more than updateStrategy.rollingUpdate.maxUnavailable members have
-	// their claims grown at a time, those of the highest ordinals first. The partition does
-	// not hold back the growth of claims. No claim is made smaller, and none is deleted.
+	// policy is NewClaims or InPlace. With NewClaims, existing claims do not change. With InPlace,
+	// existing claims grow, and get the volume attributes class, labels and annotations of their
+	// template. At most updateStrategy.rollingUpdate.maxUnavailable members have their claims grown
+	// at a time, the highest ordinals first. The partition does not hold back the growth of claims.
+	// No claim is made smaller or deleted. With both policies, a member whose pod does not mount
+	// the claims of the current templates, because a template was added or removed, is recreated as
+	// for an update of the template: by the update strategy, from the partition on.
 	Policy *appsv1.VolumeClaimUpdatePolicyType `json:"policy,omitempty"`
 }
 

@@ -8,15 +8,15 @@ package v1
 // TransformApplyConfiguration represents a declarative configuration of the Transform type for use
 // with apply.
 //
-// Transform is a change of a template.
+// Transform computes a field of a template.
 type TransformApplyConfiguration struct {
-	// path is the JSON pointer (RFC 6901) of the field that changes, as from the template, such
-	// as /spec/containers/0/ports/0/containerPort. Maps that are missing are made. The index of
-	// a list must exist, or be -, which adds an entry.
+	// path is the JSON pointer (RFC 6901) of the field, from the root of the template, such as
+	// /spec/containers/0/ports/0/containerPort. Missing maps are created. The index of a list must
+	// exist, or be -, which appends an entry.
 	Path *string `json:"path,omitempty"`
-	// expression is what it becomes, in CEL, with the parameters for variables, of which
-	// ORDINAL is a number and the others are text. At most 4096 bytes. REPLICAS is not among
-	// them, because it changes while pods run.
+	// expression is a CEL expression that computes the value of the field. Its variables are the
+	// parameters. ORDINAL is a number, and the others are strings. REPLICAS is not available in
+	// spec.identity, because it changes while pods run. At most 4096 bytes.
 	Expression *string `json:"expression,omitempty"`
 }
 

@@ -13,29 +13,30 @@ import (
 // UserActionApplyConfiguration represents a declarative configuration of the UserAction type for use
 // with apply.
 //
-// UserAction is the last request of one sort about a StatefulSet: which user made it, when, and what
-// it was about. Only the server writes it, and the controller completes it.
+// UserAction is the last request of one kind about a set: which user made it, when, and for what.
+// The server writes it, and the controller completes it.
 type UserActionApplyConfiguration struct {
-	// action is the sort of the request.
+	// action is the kind of the request.
 	Action *appsv1.UserActionType `json:"action,omitempty"`
 	// user is the name of the user as the server authenticated the request. If a user impersonates
-	// another one, it is the other one. At most 256 bytes: a longer name is cut, and ends with "..." and
-	// 16 hexadecimal digits of the SHA-256 of the whole name.
+	// another user, it is the name of the other user. At most 256 bytes: a longer name is cut, and
+	// ends with "..." and 16 hexadecimal digits of the SHA-256 of the whole name.
 	User *string `json:"user,omitempty"`
 	// time is when the server accepted the request, by the clock of the server.
 	Time *metav1.Time `json:"time,omitempty"`
-	// generation is metadata.generation of the set that has the request.
+	// generation is metadata.generation of the set with the request.
 	Generation *int64 `json:"generation,omitempty"`
-	// revision is the update revision that the user promoted, aborted or, with Restart, started. After a
-	// restart, the controller adds it; it stays absent if the set changes before that.
+	// revision is the update revision that the user promoted, aborted or, with Restart, started.
+	// The controller adds it after a restart, unless the set changes before that.
 	Revision *string `json:"revision,omitempty"`
 	// step is the last step that the user promoted, from 1. Only Promote has it.
 	Step *int32 `json:"step,omitempty"`
-	// ordinals are those of the members that the user had replaced. At most 32 ranges.
+	// ordinals are the members that the user had replaced. At most 32 ranges.
 	Ordinals []OrdinalRangeApplyConfiguration `json:"ordinals,omitempty"`
-	// lostNode is the node that is lost, as the user says. Only ReplaceLost has it.
+	// lostNode is the node that the user reported as lost. Only ReplaceLost has it.
 	LostNode *string `json:"lostNode,omitempty"`
-	// observed is true once the controller has seen the request. It then emits the event about it.
+	// observed is true when the controller has seen the request. The controller then emits the event
+	// about it.
 	Observed *bool `json:"observed,omitempty"`
 }
 

@@ -12,17 +12,18 @@ import (
 // VolumeClaimOverrideApplyConfiguration represents a declarative configuration of the VolumeClaimOverride type for use
 // with apply.
 //
-// VolumeClaimOverride says in what a claim is otherwise than its template describes.
+// VolumeClaimOverride overrides parts of a claim template.
 type VolumeClaimOverrideApplyConfiguration struct {
-	// name is that of a claim template.
+	// name is the name of a claim template.
 	Name *string `json:"name,omitempty"`
-	// storage is the size that the claim requests. A claim that exists only grows, and only
-	// with volumeClaimUpdate.policy InPlace.
+	// storage is the requested size of the claim. It must be greater than zero. Existing claims
+	// only grow, and only with volumeClaimUpdate.policy InPlace.
 	Storage *resource.Quantity `json:"storage,omitempty"`
-	// storageClassName is that of claims that are created; claims that exist keep theirs.
+	// storageClassName is the storage class of claims that are created later. Existing claims keep
+	// theirs.
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// volumeAttributesClassName is that of claims that are created, and, with
-	// volumeClaimUpdate.policy InPlace, of those that exist.
+	// volumeAttributesClassName is the volume attributes class of claims that are created later.
+	// With volumeClaimUpdate.policy InPlace, existing claims get it, too.
 	VolumeAttributesClassName *string `json:"volumeAttributesClassName,omitempty"`
 }
 

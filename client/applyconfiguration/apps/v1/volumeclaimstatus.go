@@ -8,24 +8,25 @@ package v1
 // VolumeClaimStatusApplyConfiguration represents a declarative configuration of the VolumeClaimStatus type for use
 // with apply.
 //
-// VolumeClaimStatus tells of the claims that were made from one template.
+// VolumeClaimStatus describes the state of the claims that were created from one template.
 type VolumeClaimStatusApplyConfiguration struct {
-	// name is that of the template.
+	// name is the name of the claim template.
 	Name *string `json:"name,omitempty"`
-	// claims is how many wanted members have such a claim.
+	// claims is the number of desired members that have such a claim.
 	Claims *int32 `json:"claims,omitempty"`
-	// upToDate is how many of them are as the template describes, or larger.
+	// upToDate is the number of these claims that match the template, or are larger.
 	UpToDate *int32 `json:"upToDate,omitempty"`
-	// growing is how many have been told to change, and have yet to.
+	// growing is the number of claims for which a change was requested that is not complete.
 	Growing *int32 `json:"growing,omitempty"`
-	// restartRequired is how many of the growing lack only what the node does: resize the
-	// file system. Some volumes need the pod to be recreated for it.
+	// restartRequired is the number of growing claims for which only the resize of the file system
+	// by the node is missing. Some volumes need the pod to be recreated for it.
 	RestartRequired *int32 `json:"restartRequired,omitempty"`
-	// infeasible is how many of the growing cannot become as they were told to.
+	// infeasible is the number of growing claims that cannot be changed as requested.
 	Infeasible *int32 `json:"infeasible,omitempty"`
-	// differing is how many differ from the template in what is not changed in place.
+	// differing is the number of claims that differ from the template in fields that cannot be
+	// changed in place.
 	Differing *int32 `json:"differing,omitempty"`
-	// message names a claim that is infeasible or differs, and says how.
+	// message names a claim that is infeasible or differs, and describes the difference.
 	Message *string `json:"message,omitempty"`
 }
 
