@@ -14,10 +14,10 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Claims builds the claims of a member, in the order of their templates, with what its override
-// says about them. Their labels are the template's with the set's selector on top. They have no
-// owner. Each shares its spec and its annotations with its template, but for annotations with reserved
-// keys, which it does not get. Nothing is rendered.
+// Claims builds the claims of a member, in the order of their templates, with its override. The
+// labels of a claim are those of the template and those of the set's selector, which win. The
+// claims have no owner. Each shares its spec and its annotations with its template, but does not
+// get annotations with reserved keys. Nothing is rendered.
 func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	overrides := OverridesOf(set)
 	claims := make([]*corev1.PersistentVolumeClaim, 0, len(set.Spec.VolumeClaimTemplates))
@@ -27,8 +27,8 @@ func Claims(set *v1.StatefulSet, ordinal int) []*corev1.PersistentVolumeClaim {
 	return claims
 }
 
-// ClaimTemplates names the claim templates of a set, in the order of their names: what a
-// pod mounts does not depend on theirs.
+// ClaimTemplates returns the names of the claim templates of a set, sorted. The order of the
+// templates does not affect what a pod mounts.
 func ClaimTemplates(set *v1.StatefulSet) string {
 	names := make([]string, 0, len(set.Spec.VolumeClaimTemplates))
 	for i := range set.Spec.VolumeClaimTemplates {
@@ -38,12 +38,12 @@ func ClaimTemplates(set *v1.StatefulSet) string {
 	return strings.Join(names, ",")
 }
 
-// Claim builds the claim of a member from the template of that index, as Claims does.
+// Claim builds the claim of a member from the template with that index, as Claims does.
 func Claim(set *v1.StatefulSet, template, ordinal int) *corev1.PersistentVolumeClaim {
 	return claimOf(set, OverridesOf(set).ClaimTemplate(template, ordinal), ordinal)
 }
 
-// Claim builds the claim of a member from the template of that index, as Claims does, and renders
+// Claim builds the claim of a member from the template with that index, as Claims does, and renders
 // it.
 func (o *Overrides) Claim(template, ordinal int) (*corev1.PersistentVolumeClaim, *render.Error) {
 	rendered, err := o.RenderedClaimTemplate(template, ordinal)
@@ -53,8 +53,8 @@ func (o *Overrides) Claim(template, ordinal int) (*corev1.PersistentVolumeClaim,
 	return claimOf(o.set, rendered, ordinal), nil
 }
 
-// claimOf builds the claim of a member from what its override and its identity have made of the
-// template.
+// claimOf builds the claim of a member from a template to which its override and its parameters
+// have been applied.
 func claimOf(set *v1.StatefulSet, template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
 	claim := *template
 	claim.Name = ClaimName(claim.Name, set.Name, ordinal)

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// firstDifference is the path of the first field in which two values differ that a path
-// leads to, in the order in which their type declares fields; empty if they are the same.
-// Of lists only those of containers are looked into.
+// firstDifference is the path of the first field in which two values differ, in the order in which
+// their type declares fields. It is empty if they are equal. Only lists of containers are compared
+// by entry.
 func firstDifference[T any](path string, a, b *T) string {
 	return differenceOf(path, reflect.ValueOf(a), reflect.ValueOf(b))
 }
@@ -43,13 +43,13 @@ func differenceOf(path string, a, b reflect.Value) string {
 	return path
 }
 
-// hasFields reports whether a type is made of fields that users write. A time or a quantity
-// is one value to them.
+// hasFields reports whether a type has fields that users write. A time or a quantity is a single
+// value to them.
 func hasFields(t reflect.Type) bool {
 	return t.PkgPath() == reflect.TypeFor[corev1.Pod]().PkgPath() || t == reflect.TypeFor[metav1.ObjectMeta]()
 }
 
-// nameOf is what a field adds to a path, nothing if its fields are those of what it is in.
+// nameOf is the path element of a field. It is empty for an inlined field.
 func nameOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name == "" {

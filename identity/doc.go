@@ -1,9 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package identity says which members a set has, and what belongs to one: given the set and
-// an ordinal, it names and builds the member's pod and claims, and it writes and reads what a
-// revision records of a template. Everything here is a pure function, and everything is
-// exactly as apps/v1 has it (names, labels, owner references with our group in them), so that
-// a set can move between the two without a pod being restarted.
+// Package identity determines the members of a set and the objects of a member. Given the set and
+// an ordinal, it names and builds the pod and the claims of the member. It also writes and reads
+// the record of a template in a revision. All functions are pure. Names, labels and owner
+// references are exactly those of apps/v1, except for our API group, so that a set can move between
+// the two without restarting a pod.
 package identity

@@ -16,21 +16,23 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// evaluationVersion begins what the digest of an evaluation is made of. It changes with what that is.
+// evaluationVersion is part of the digest of an evaluation. It changes with the content of the
+// digest.
 const evaluationVersion = "1"
 
-// Evaluation is what a set evaluates: its expressions, and those that a revision of its pods records.
+// Evaluation is what must be evaluated for a set: its expressions, and those in revisions of its
+// pods.
 type Evaluation struct {
 	set   *v1.StatefulSet
 	older []Source
-	// Fields are the fields that have expressions, in the order of the spec, and Inputs is a digest of
-	// the expressions and of all that they read and that a user can change.
+	// Fields are the fields that contain expressions, in the order of the spec. Inputs is a digest
+	// of the expressions and of everything that they read and that a user can change.
 	Fields []string
 	Inputs string
 }
 
-// EvaluationOf is what a set evaluates. The sources are those of earlier revisions that its pods have,
-// or get until an update reaches them.
+// EvaluationOf returns the evaluation of a set. older are the sources of earlier revisions that its
+// pods run, or will run until an update reaches them.
 func EvaluationOf(set *v1.StatefulSet, older ...Source) Evaluation {
 	e := Evaluation{set: set, Inputs: evaluatedInputs(set)}
 	for _, source := range older {
@@ -56,13 +58,13 @@ func EvaluationOf(set *v1.StatefulSet, older ...Source) Evaluation {
 // Any reports whether there are expressions.
 func (e Evaluation) Any() bool { return len(e.Fields) > 0 }
 
-// Run evaluates what is made for the set, and for members, until the time is over. What cannot be
-// evaluated is reported where it is used.
+// Run evaluates the expressions for the set and for some members, until the evaluation ends. It
+// ignores errors, which are reported where the results are used.
 func (e Evaluation) Run(within *render.Evaluation, ordinals []int) {
 	overrides := OverridesWithin(within, e.set)
 	objects, wrong := overrides.Objects()
 	if wrong != nil {
-		objects = nil // nothing is made of them
+		objects = nil // they cannot be rendered
 	}
 	objects = slices.DeleteFunc(objects, func(o Object) bool { return len(o.Template().Transforms) == 0 })
 	for _, object := range objects {
@@ -89,7 +91,7 @@ func (e Evaluation) Run(within *render.Evaluation, ordinals []int) {
 	}
 }
 
-// sources are what pods of members are made from with transforms.
+// sources are the sources with transforms from which pods are built.
 func (e Evaluation) sources() []Source {
 	if of := e.set.Spec.Identity; of == nil || len(of.Transforms) == 0 {
 		return e.older
@@ -97,27 +99,28 @@ func (e Evaluation) sources() []Source {
 	return append(slices.Clone(e.older), SourceOf(e.set))
 }
 
-// IsSetAside reports whether the expressions of a set are not evaluated any more, because processes ended
-// while they evaluated them.
+// IsSetAside reports whether the expressions of a set are not evaluated any more, because processes
+// ended while they evaluated them.
 func IsSetAside(set *v1.StatefulSet) bool {
 	return set.Status.Evaluation.IsStopped() && set.Status.Evaluation.Inputs == evaluatedInputs(set)
 }
 
-// RecordsTransforms reports whether the data of a revision may record transforms. It is true of more
-// than do, and cheap.
+// RecordsTransforms reports whether the data of a revision may record transforms. It is a cheap
+// check with false positives.
 func RecordsTransforms(data []byte) bool {
 	return bytes.Contains(data, []byte(`"identity"`)) && bytes.Contains(data, []byte(`"transforms"`))
 }
 
-// evaluatedInputs is a digest of the expressions of a set and of what they read. Its name is left out,
-// as nobody can change it; and so are the templates, which expressions do not read.
+// evaluatedInputs is a digest of the expressions of a set and of what they read. It does not
+// contain the name of the set, which cannot change, or the templates, which expressions do not
+// read.
 func evaluatedInputs(set *v1.StatefulSet) string {
 	sum := sha256.New()
 	part := func(value any) {
 		text, err := json.Marshal(value)
 		if err != nil {
-			// What came off the wire can be written to it.
-			panic(fmt.Sprintf("encoding what a set evaluates: %v", err))
+			// Values that were decoded can be encoded.
+			panic(fmt.Sprintf("encoding the inputs of an evaluation: %v", err))
 		}
 		fmt.Fprintf(sum, "%d:%s", len(text), text)
 	}

@@ -14,15 +14,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// mostKnown is how many Secrets a claim names. The ones that it was given first are forgotten first;
-// a set describes far fewer at a time.
+// mostKnown is the maximum number of Secrets that a claim names. The oldest ones are dropped. A set
+// has far fewer at a time.
 const mostKnown = 64
 
-// Generates reports whether texts are drawn for the objects of the template.
+// Generates reports whether values are generated for the objects of the template.
 func (o Object) Generates() bool { return len(o.Template().Generate) > 0 }
 
-// GeneratedOf are what an object says in v1.GeneratedAnnotation: keys of a Secret, or the Secrets that a
-// claim or a pod was given.
+// GeneratedOf returns the names in v1.GeneratedAnnotation of an object: the keys of a Secret, or
+// the Secrets that the member of a claim or a pod has used.
 func GeneratedOf(object metav1.Object) []string {
 	text := object.GetAnnotations()[v1.GeneratedAnnotation]
 	if text == "" {
@@ -31,15 +31,16 @@ func GeneratedOf(object metav1.Object) []string {
 	return strings.Split(text, ",")
 }
 
-// GeneratedText is what a claim or a pod says that has been given Secrets besides those that it names.
+// GeneratedText is the value of v1.GeneratedAnnotation for an object whose member also uses these
+// Secrets.
 func GeneratedText(object metav1.Object, given []string) string {
 	all := slices.DeleteFunc(GeneratedOf(object), func(name string) bool { return slices.Contains(given, name) })
 	all = append(all, given...)
 	return strings.Join(all[max(0, len(all)-mostKnown):], ",")
 }
 
-// ClaimGiven is a claim whose member has been given Secrets. It shares with the claim all but its
-// annotations.
+// ClaimGiven returns a claim that records that its member uses these Secrets. It shares everything
+// with the claim except its annotations.
 func ClaimGiven(claim *corev1.PersistentVolumeClaim, secrets []string) *corev1.PersistentVolumeClaim {
 	if len(secrets) == 0 {
 		return claim
@@ -49,7 +50,8 @@ func ClaimGiven(claim *corev1.PersistentVolumeClaim, secrets []string) *corev1.P
 	return &given
 }
 
-// PodGiven is a pod whose member has been given Secrets. It shares with the pod all but its annotations.
+// PodGiven returns a pod that records that its member uses these Secrets. It shares everything with
+// the pod except its annotations.
 func PodGiven(pod *corev1.Pod, secrets []string) *corev1.Pod {
 	if len(secrets) == 0 {
 		return pod

@@ -12,26 +12,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// InPlaceChange is what has to be changed of a pod that was made from one template for it
-// to be as if it had been made from another.
+// InPlaceChange is the change that makes a pod that was built from one template equal to a pod that
+// was built from another one.
 type InPlaceChange struct {
-	// Images are those that containers are to have, Sidecars those of init containers that
-	// go on running, by the name of the container. Each of these is restarted.
+	// Images are the new images of containers, and Sidecars those of init containers that keep
+	// running, by the name of the container. Each of these containers is restarted.
 	Images, Sidecars map[string]string
-	// Resources are the cpu and the memory that containers and sidecars are to have, by the
-	// name of the container: the requests and limits that change, and no others.
+	// Resources are the new CPU and memory of containers and sidecars, by the name of the
+	// container. They contain only the requests and limits that change.
 	Resources map[string]corev1.ResourceRequirements
 	// ResizeRestarts is true if a container is restarted for its resources.
 	ResizeRestarts bool
-	// Labels and Annotations are the values that keys are to have, nil for one that is to go.
+	// Labels and Annotations are the new values by key. The value nil removes the key.
 	Labels, Annotations map[string]*string
-	// Prevented says why the pod has to be replaced, such as "spec.containers[0].env
-	// differs"; empty if it has not.
+	// Prevented is the reason why the pod must be replaced, such as "spec.containers[0].env
+	// differs". It is empty if the pod can be changed in place.
 	Prevented string
 }
 
 // Disturbs reports whether containers are restarted or resized, so that the pod may not serve
-// in the meantime.
+// meanwhile.
 func (c *InPlaceChange) Disturbs() bool {
 	return len(c.Images)+len(c.Sidecars)+len(c.Resources) > 0
 }
@@ -41,12 +41,12 @@ func (c *InPlaceChange) Restarts() bool {
 	return len(c.Images)+len(c.Sidecars) > 0 || c.ResizeRestarts
 }
 
-// restartedAt is the annotation by which kubectl asks for a restart of all members.
+// restartedAt is the annotation with which kubectl requests a restart of all members.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// ChangeInPlace compares two templates, both with their defaults. The pod itself is no
-// measure: whoever changes pods at admission may have changed it. resizes says whether the host
-// changes the resources of pods.
+// ChangeInPlace compares two templates, both with their defaults. It does not compare the pod,
+// because admission in the host cluster may have changed it. resizes is true if the host cluster
+// can resize pods.
 func ChangeInPlace(from, to *corev1.PodTemplateSpec, resizes bool) InPlaceChange {
 	before, after := from.Spec, to.Spec
 	c := InPlaceChange{
@@ -60,8 +60,8 @@ func ChangeInPlace(from, to *corev1.PodTemplateSpec, resizes bool) InPlaceChange
 	return c
 }
 
-// preventedBy says what differs that cannot be changed; before and after are the specs of the
-// templates, the one with what can be changed as in the other.
+// preventedBy returns the first difference that cannot be changed in place. before and after are
+// the specs of the templates; before already has the parts of after that can be changed.
 func (c *InPlaceChange) preventedBy(from, to *corev1.PodTemplateSpec, before, after *corev1.PodSpec) string {
 	meta, next := from.ObjectMeta, to.ObjectMeta
 	meta.Labels, meta.Annotations, next.Labels, next.Annotations = nil, nil, nil, nil
@@ -72,7 +72,7 @@ func (c *InPlaceChange) preventedBy(from, to *corev1.PodTemplateSpec, before, af
 		return field + " differs"
 	}
 	if _, asked := c.Annotations[restartedAt]; asked {
-		return "metadata.annotations[" + restartedAt + "] asks for a restart"
+		return "metadata.annotations[" + restartedAt + "] requests a restart"
 	}
 	if read := c.readByContainer(&to.Spec); read != "" {
 		return read
@@ -80,8 +80,8 @@ func (c *InPlaceChange) preventedBy(from, to *corev1.PodTemplateSpec, before, af
 	return c.notResized(&from.Spec, &to.Spec)
 }
 
-// readByContainer says which environment variable has a label, an annotation or a resource that
-// changes for its value: a container keeps the one with which it was started.
+// readByContainer reports an environment variable that reads a label, an annotation or a resource
+// that changes. A container keeps the value with which it was started.
 func (c *InPlaceChange) readByContainer(spec *corev1.PodSpec) string {
 	for _, of := range []struct {
 		field      string
@@ -98,8 +98,7 @@ func (c *InPlaceChange) readByContainer(spec *corev1.PodSpec) string {
 	return ""
 }
 
-// readBy says what changes that a variable of a container has for its value, empty if nothing
-// does.
+// readBy returns the changed field that a variable of a container reads, or an empty string.
 func (c *InPlaceChange) readBy(source *corev1.EnvVarSource, container string) string {
 	switch {
 	case source == nil:
@@ -113,8 +112,8 @@ func (c *InPlaceChange) readBy(source *corev1.EnvVarSource, container string) st
 	}
 }
 
-// changes reports whether a field path, such as metadata.labels['tier'], names a label or
-// an annotation that changes.
+// changes reports whether a field path, such as metadata.labels['tier'], names a label or an
+// annotation that changes.
 func (c *InPlaceChange) changes(path string) bool {
 	key, closed := strings.CutSuffix(path, "']")
 	if !closed {
@@ -131,8 +130,8 @@ func (c *InPlaceChange) changes(path string) bool {
 	return false
 }
 
-// withImagesOf are containers with the images of others of the same names, where that may
-// be, and these images. Neither list is changed.
+// withImagesOf returns containers with the images of the containers of the same names in others,
+// for which may is true, and the images that changed. It changes neither list.
 func withImagesOf(others, containers []corev1.Container, may func(*corev1.Container) bool) ([]corev1.Container, map[string]string) {
 	containers = slices.Clone(containers)
 	var images map[string]string
@@ -149,14 +148,14 @@ func withImagesOf(others, containers []corev1.Container, may func(*corev1.Contai
 	return containers, images
 }
 
-// isSidecar reports whether an init container goes on running. Any other has ended before
-// the pod is ready, and is not started again for another image.
+// isSidecar reports whether an init container keeps running. Any other init container has ended
+// before the pod is ready, and is not started again for another image.
 func isSidecar(container *corev1.Container) bool {
 	return container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// changedKeys are the values that keys are to have, nil for one that is to go. Keys that
-// are not the template's are left out.
+// changedKeys returns the new values by key, nil for a key that is removed. It ignores keys for
+// which not is true, because the template does not set them.
 func changedKeys(from, to map[string]string, not func(string) bool) map[string]*string {
 	changed := map[string]*string{}
 	for key, value := range to {
@@ -175,8 +174,8 @@ func changedKeys(from, to map[string]string, not func(string) bool) map[string]*
 	return changed
 }
 
-// isLabelOfMember reports whether a label of a pod says which member it is, and of which
-// revision, whatever its template says.
+// isLabelOfMember reports whether a label identifies the member or the revision of a pod, whatever
+// the template contains.
 func isLabelOfMember(key string) bool {
 	return key == appsv1.StatefulSetPodNameLabel || key == appsv1.PodIndexLabel || key == RevisionLabel
 }

@@ -13,14 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// resizable are the resources that a host changes of a pod that is there.
+// resizable are the resources that a host cluster can change in a running pod.
 func resizable() []corev1.ResourceName {
 	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 }
 
-// resize notes what differs of the cpu and the memory of containers of two specs, gives it to
-// those of the first, and completes both as the host completes a pod, so that what differs
-// still is not for a resize. Lists that the specs share with others are not changed.
+// resize records the differences in CPU and memory between the containers of two specs, and applies
+// them to the first spec. It also sets the defaults that the host cluster sets in a pod, so that
+// the remaining differences are not resizes. It does not change lists that the specs share with
+// others.
 func (c *InPlaceChange) resize(before, after *corev1.PodSpec) {
 	before.Containers, after.Containers = withRequests(before.Containers), withRequests(after.Containers)
 	before.InitContainers, after.InitContainers = withRequests(before.InitContainers), withRequests(after.InitContainers)
@@ -28,8 +29,8 @@ func (c *InPlaceChange) resize(before, after *corev1.PodSpec) {
 	c.takeResources(before.InitContainers, after.InitContainers, isSidecar)
 }
 
-// withRequests are containers that request what they are limited to and request nothing of:
-// pods are completed so, templates are not.
+// withRequests returns containers whose missing requests are set to their limits. The host cluster
+// does this for pods, but not for templates.
 func withRequests(containers []corev1.Container) []corev1.Container {
 	containers = slices.Clone(containers)
 	for i := range containers {
@@ -44,8 +45,8 @@ func withRequests(containers []corev1.Container) []corev1.Container {
 	return containers
 }
 
-// takeResources gives containers the cpu and the memory of others of the same names, as far as
-// both say something of it, and notes it.
+// takeResources records the CPU and memory that differ between containers of the same names, if
+// both set them, and applies those of others.
 func (c *InPlaceChange) takeResources(containers, others []corev1.Container, may func(*corev1.Container) bool) {
 	for i := range min(len(containers), len(others)) {
 		one, other := &containers[i], &others[i]
@@ -68,7 +69,8 @@ func (c *InPlaceChange) takeResources(containers, others []corev1.Container, may
 	}
 }
 
-// restartsFor reports whether a container is restarted to get resources, by its policies.
+// restartsFor reports whether a container is restarted to change these resources, according to its
+// policies.
 func restartsFor(policies []corev1.ContainerResizePolicy, changed corev1.ResourceRequirements) bool {
 	return slices.ContainsFunc(policies, func(policy corev1.ContainerResizePolicy) bool {
 		_, requests := changed.Requests[policy.ResourceName]
@@ -77,7 +79,7 @@ func restartsFor(policies []corev1.ContainerResizePolicy, changed corev1.Resourc
 	})
 }
 
-// changedQuantities are those of cpu and memory that both lists have, and that differ.
+// changedQuantities are the new quantities of CPU and memory that both lists have and that differ.
 func changedQuantities(from, to corev1.ResourceList) (changed corev1.ResourceList) {
 	for _, name := range resizable() {
 		before, had := from[name]
@@ -93,7 +95,7 @@ func changedQuantities(from, to corev1.ResourceList) (changed corev1.ResourceLis
 	return changed
 }
 
-// MergeResources are resources with others on top. Neither is changed.
+// MergeResources returns resources in which others win. It changes neither argument.
 func MergeResources(resources, others corev1.ResourceRequirements) corev1.ResourceRequirements {
 	resources.Requests = mergedQuantities(resources.Requests, others.Requests)
 	resources.Limits = mergedQuantities(resources.Limits, others.Limits)
@@ -110,14 +112,14 @@ func mergedQuantities(quantities, others corev1.ResourceList) corev1.ResourceLis
 	return all
 }
 
-// notResized says why the pod cannot be given the resources, empty if it can: its QoS class
-// would be another one, or a volume shows them.
+// notResized returns the reason why the resources of the pod cannot be changed, or an empty string:
+// its QoS class would change, or a volume shows them.
 func (c *InPlaceChange) notResized(from, to *corev1.PodSpec) string {
 	if len(c.Resources) == 0 {
 		return ""
 	}
 	if before, after := qosClass(from), qosClass(to); before != after {
-		return fmt.Sprintf("the QoS class of the pod would be %s and no longer %s", after, before)
+		return fmt.Sprintf("the QoS class of the pod would change from %s to %s", before, after)
 	}
 	for i := range to.Volumes {
 		for _, file := range downwardFiles(&to.Volumes[i]) {
@@ -132,7 +134,7 @@ func (c *InPlaceChange) notResized(from, to *corev1.PodSpec) string {
 	return ""
 }
 
-// downwardFiles are the files of a volume that show what a pod is.
+// downwardFiles are the files of a volume that show fields of the pod.
 func downwardFiles(volume *corev1.Volume) (files []corev1.DownwardAPIVolumeFile) {
 	if volume.DownwardAPI != nil {
 		files = append(files, volume.DownwardAPI.Items...)
@@ -147,8 +149,8 @@ func downwardFiles(volume *corev1.Volume) (files []corev1.DownwardAPIVolumeFile)
 	return files
 }
 
-// readResource says which resource of a container is read, by that container unless another is
-// named; empty if it does not change.
+// readResource names the resource that a container reads, if that resource changes. The selector
+// may name another container.
 func (c *InPlaceChange) readResource(source *corev1.ResourceFieldSelector, container string) string {
 	container = cmp.Or(source.ContainerName, container)
 	changed := c.Resources[container]
@@ -163,8 +165,8 @@ func (c *InPlaceChange) readResource(source *corev1.ResourceFieldSelector, conta
 	return source.Resource + " of container " + container
 }
 
-// qosClass is the class that a host gives a pod, by which its node decides who goes first when
-// memory runs out. No resize changes it.
+// qosClass is the class that a host cluster assigns to a pod. Its node uses it to decide which pods
+// to evict when memory runs out. A resize cannot change it.
 func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	guaranteed, asks := true, false
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

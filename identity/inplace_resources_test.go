@@ -85,7 +85,7 @@ func TestWhatCanBeResized(t *testing.T) {
 			}
 		}, func(p *corev1.PodTemplateSpec) { db(p).Resources.Requests = quantities("cpu", "500m") },
 			map[string]corev1.ResourceRequirements{"db": requesting("cpu", "500m")},
-			"the QoS class of the pod would be Burstable and no longer Guaranteed"},
+			"the QoS class of the pod would change from Guaranteed to Burstable"},
 		"not what the variable of a container has": {func(p *corev1.PodTemplateSpec) {
 			db(p).Env = []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "limits.cpu")}},
 				{Name: "B", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: reads("", "requests.cpu")}}}

@@ -59,7 +59,7 @@ func TestWhatCanBeChangedInPlace(t *testing.T) {
 				Prevented: "spec.containers[0].env[2] reads metadata.annotations['zone'], which differs"}},
 		"not what asks for a restart": {func(p *corev1.PodTemplateSpec) { p.Annotations[restartedAt] = "now" },
 			InPlaceChange{Annotations: map[string]*string{restartedAt: value("now")},
-				Prevented: "metadata.annotations[kubectl.kubernetes.io/restartedAt] asks for a restart"}},
+				Prevented: "metadata.annotations[kubectl.kubernetes.io/restartedAt] requests a restart"}},
 		"nothing of what pods have from elsewhere": {func(p *corev1.PodTemplateSpec) {
 			p.Labels[RevisionLabel], p.Annotations[v1.InPlaceAnnotation] = "mine", "{}"
 		}, InPlaceChange{}},

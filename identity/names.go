@@ -16,8 +16,8 @@ func PodName(set string, ordinal int) string {
 	return set + "-" + strconv.Itoa(ordinal)
 }
 
-// ClaimBase is what the names of the claims of a template begin with: "<template>-<set>", before the
-// ordinal.
+// ClaimBase is the prefix of the names of claims of a template, before the ordinal:
+// "<template>-<set>".
 func ClaimBase(template, set string) string { return template + "-" + set }
 
 // ClaimName is the name of a member's claim: "<template>-<set>-<ordinal>".
@@ -25,14 +25,14 @@ func ClaimName(template, set string, ordinal int) string {
 	return string(AppendClaimName(nil, template, set, ordinal))
 }
 
-// AppendClaimName appends the name of a member's claim, for who looks up many.
+// AppendClaimName appends the name of a member's claim, for callers that look up many names.
 func AppendClaimName(to []byte, template, set string, ordinal int) []byte {
 	to = append(append(append(append(to, template...), '-'), set...), '-')
 	return strconv.AppendInt(to, int64(ordinal), 10)
 }
 
-// ParseClaimName says which of a set's claim templates the claim of a member is made from, and the
-// member's ordinal, by the claim's name. It reports false for a name that none of them gives.
+// ParseClaimName splits the name of a claim into one of the set's claim templates and the ordinal
+// of the member. It reports false for a name that none of the templates gives.
 func ParseClaimName(claim, set string, templates []corev1.PersistentVolumeClaim) (template string, ordinal int, ok bool) {
 	template, ordinal, ok = SplitClaimName(claim, set)
 	if !ok || !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == template }) {
@@ -41,8 +41,8 @@ func ParseClaimName(claim, set string, templates []corev1.PersistentVolumeClaim)
 	return template, ordinal, true
 }
 
-// SplitClaimName splits the name of the claim of a member into the name of its claim template, which the
-// set need not have, and the member's ordinal. It reports false for a name that no template gives.
+// SplitClaimName splits the name of a claim into the name of its claim template, which the set need
+// not have, and the ordinal of the member. It reports false for a name that no template gives.
 func SplitClaimName(claim, set string) (template string, ordinal int, ok bool) {
 	base, ordinal, ok := ParsePodName(claim)
 	if !ok {
@@ -52,9 +52,9 @@ func SplitClaimName(claim, set string) (template string, ordinal int, ok bool) {
 	return template, ordinal, ok && template != ""
 }
 
-// ParsePodName splits the name of a pod into the set and the ordinal that it
-// speaks of. It reports false for a name that no member can have, among them
-// those with an ordinal that is written with a leading zero or exceeds 31 bits.
+// ParsePodName splits the name of a pod into the name of the set and the ordinal. It reports false
+// for a name that no member can have, including names whose ordinal has a leading zero or exceeds
+// 31 bits.
 func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 	dash := strings.LastIndexByte(pod, '-')
 	if dash < 0 {
@@ -68,11 +68,11 @@ func ParsePodName(pod string) (set string, ordinal int, ok bool) {
 	return pod[:dash], int(n), true
 }
 
-// mostOfName is the longest name that an object may have.
+// mostOfName is the maximum length of an object's name.
 const mostOfName = 253
 
-// MemberOrdinals are the ordinals of the members of a set whose names a name may contain, such as 1 and
-// 10 for "web-10-tls". A name that is too long for an object contains none.
+// MemberOrdinals are the ordinals of the members of a set whose names another name may contain,
+// such as 1 and 10 for "web-10-tls". A name that is too long for an object contains none.
 func MemberOrdinals(name, set string) (ordinals []int) {
 	if len(name) > mostOfName {
 		return nil
@@ -93,8 +93,8 @@ func MemberOrdinals(name, set string) (ordinals []int) {
 	}
 }
 
-// RevisionBase is what the names of a set's revisions begin with: the set's name, cut so that a hash fits
-// behind it in the 253 bytes that an object's name may have.
+// RevisionBase is the prefix of the names of a set's revisions: the name of the set, cut so that a
+// hash fits after it in the 253 bytes of an object's name.
 func RevisionBase(set string) string {
 	const longest = 223
 	return set[:min(len(set), longest)]

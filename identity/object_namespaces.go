@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// MostObjectNamespaces is how many namespaces ObjectNamespaces may list. Every kind of objects is watched in
-// each of them, so this and MostObjectKinds together limit the watches to 5,000.
+// MostObjectNamespaces is the maximum length of ObjectNamespaces. Every kind of objects is watched
+// in each of the namespaces, so this and MostObjectKinds together limit the watches to 5,000.
 const MostObjectNamespaces = 50
 
-// mostNamespacesTold is how many namespaces a message lists.
+// mostNamespacesTold is the maximum number of namespaces that a message lists.
 const mostNamespacesTold = 5
 
-// ObjectNamespaces are the namespaces in which supporting objects of sets are created, watched and deleted. Nil
-// stands for all namespaces.
+// ObjectNamespaces are the namespaces in which supporting objects of sets are created, watched and
+// deleted. Nil means all namespaces.
 type ObjectNamespaces []string
 
 // Limited reports whether some namespaces are excluded.
@@ -30,7 +30,7 @@ func (n ObjectNamespaces) Has(namespace string) bool {
 	return n == nil || slices.Contains(n, namespace)
 }
 
-// Excluded says why no object may be in a namespace that is not listed.
+// Excluded returns the reason why objects cannot be in a namespace that is not listed.
 func (n ObjectNamespaces) Excluded(namespace string) string {
 	return fmt.Sprintf(
 		"this server creates, watches and deletes supporting objects only in the namespaces that its flag --object-namespaces lists (%s), "+
@@ -44,17 +44,17 @@ func (n ObjectNamespaces) told() string {
 	return strings.Join(n, ", ")
 }
 
-// Validate returns an error for each namespace that cannot be listed, with the flag, the value and what would be
-// valid. own is the namespace of the server, where no set may have objects.
+// Validate returns an error for each namespace that cannot be listed, with the flag, the value and
+// the valid values. own is the namespace of the server, where sets cannot have objects.
 func (n ObjectNamespaces) Validate(own string) (errs []error) {
 	if n != nil && len(n) == 0 {
 		errs = append(errs, fmt.Errorf(
-			"--object-namespaces is empty: name the namespaces, separated by commas, or leave the flag out, which stands for all namespaces"))
+			"--object-namespaces is empty: list the namespaces, separated by commas, or omit the flag for all namespaces"))
 	}
 	if len(n) > MostObjectNamespaces {
 		errs = append(errs, fmt.Errorf(
 			"--object-namespaces lists %d namespaces: at most %d may be listed, because each kind of objects is watched in each of them; "+
-				"leave the flag out to watch each kind once, in all namespaces", len(n), MostObjectNamespaces))
+				"omit the flag to watch each kind once, in all namespaces", len(n), MostObjectNamespaces))
 	}
 	for i, namespace := range n {
 		problems := validation.IsDNS1123Label(namespace)
@@ -63,7 +63,7 @@ func (n ObjectNamespaces) Validate(own string) (errs []error) {
 			errs = append(errs, fmt.Errorf("--object-namespaces lists %q: %s", namespace, problems[0]))
 		case namespace == own:
 			errs = append(errs, fmt.Errorf(
-				"--object-namespaces lists %q: it is the namespace of this server, in which no set may have objects; list others", namespace))
+				"--object-namespaces lists %q: it is the namespace of this server, where sets must not have objects; remove it", namespace))
 		case slices.Contains(n[:i], namespace):
 			errs = append(errs, fmt.Errorf("--object-namespaces lists %q twice: list each namespace once", namespace))
 		}

@@ -29,7 +29,7 @@ func TestObjectNamespacesThatAreRefused(t *testing.T) {
 		"as many as may be listed": {namespaces: numbered(MostObjectNamespaces)},
 		"one more than may be listed": {
 			numbered(MostObjectNamespaces + 1), "--object-namespaces lists 51 namespaces: at most 50 may be listed"},
-		"an empty list":                {ObjectNamespaces{}, "--object-namespaces is empty: name the namespaces, separated by commas"},
+		"an empty list":                {ObjectNamespaces{}, "--object-namespaces is empty: list the namespaces, separated by commas"},
 		"a name that no namespace has": {ObjectNamespaces{"a", "B_b"}, `--object-namespaces lists "B_b": a lowercase RFC 1123 label`},
 		"an empty name":                {ObjectNamespaces{"a", ""}, `--object-namespaces lists "": a lowercase RFC 1123 label`},
 		"a wildcard":                   {ObjectNamespaces{"*"}, `--object-namespaces lists "*": a lowercase RFC 1123 label`},

@@ -19,10 +19,10 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// ObjectManager is the manager of the fields of objects that templates describe.
+// ObjectManager is the field manager of objects of templates.
 const ObjectManager = "statefulset-apiserver"
 
-// ObjectKey is what an object in the namespace of a set is known by, whatever its version.
+// ObjectKey identifies an object in the namespace of a set, in any version.
 type ObjectKey struct{ Group, Kind, Name string }
 
 // GroupKind is the kind of the object.
@@ -30,7 +30,7 @@ func (k ObjectKey) GroupKind() schema.GroupKind {
 	return schema.GroupKind{Group: k.Group, Kind: k.Kind}
 }
 
-// String is how people are told of it.
+// String names the object in messages.
 func (k ObjectKey) String() string { return k.Kind + " " + k.Name }
 
 // Object is a template of objects of a set.
@@ -38,11 +38,11 @@ type Object struct {
 	*render.Object
 
 	overrides *Overrides
-	// stays is true if the objects do not go with the set, whatever the template says.
+	// stays is true if the objects are not deleted with the set, whatever the template says.
 	stays bool
 }
 
-// Objects are the templates of objects of the set, or what is wrong with the first that is none.
+// Objects returns the object templates of the set, or the error in the first invalid one.
 func (o *Overrides) Objects() ([]Object, *render.Error) {
 	if len(o.set.Spec.ObjectTemplates) == 0 {
 		return nil, nil
@@ -59,18 +59,19 @@ func (o *Overrides) Objects() ([]Object, *render.Error) {
 	return all, nil
 }
 
-// Key is what the object of a member is known by. For one of the set the ordinal says nothing.
+// Key identifies the object of a member. For an object of the set, the ordinal has no effect.
 func (o Object) Key(ordinal int) ObjectKey {
 	return ObjectKey{o.Kind().Group, o.Kind().Kind, o.Name(o.overrides.member(ordinal))}
 }
 
-// Digest is one of all that the object of a member is made from, and of whether it belongs to the
-// set's anchor.
+// Digest is a digest of everything from which the object of a member is rendered, and of whether
+// the anchor of the set owns it.
 func (o Object) Digest(ordinal int) string {
 	return o.WithOwner(o.Inputs(o.overrides.member(ordinal)))
 }
 
-// Staying is the template with objects that stay when the set is deleted, whatever it says.
+// Staying returns the template with objects that are kept when the set is deleted, whatever the
+// template says.
 func (o Object) Staying() Object {
 	o.stays = true
 	return o
@@ -79,8 +80,8 @@ func (o Object) Staying() Object {
 // GoesWithSet reports whether the objects are deleted with the set.
 func (o Object) GoesWithSet() bool { return o.Template().DeletesWithSet() && !o.stays }
 
-// WithOwner is a digest that tells whether the object belongs to the set's anchor as it is to do now,
-// whatever it told before.
+// WithOwner returns the digest, changed to record whether the anchor of the set should own the
+// object now.
 func (o Object) WithOwner(digest string) string {
 	inputs := strings.TrimSuffix(digest, "."+anchored)
 	if o.GoesWithSet() {
@@ -89,7 +90,8 @@ func (o Object) WithOwner(digest string) string {
 	return inputs
 }
 
-// Make is the object of a member, with what marks it as the set's.
+// Make renders the object of a member, with the labels and annotations that mark it as an object of
+// the set.
 func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
 	tree, wrong := o.Render(o.overrides.member(ordinal))
 	if wrong != nil {
@@ -120,8 +122,8 @@ func (o Object) Make(ordinal int) (*unstructured.Unstructured, *render.Error) {
 	return made, nil
 }
 
-// OutputsNamedBy are the outputs of the set's objects that the pods of a rendered template read, in
-// the order of the templates of objects.
+// OutputsNamedBy are the outputs of the set's objects that pods of a rendered template read, in the
+// order of the object templates.
 func (o *Overrides) OutputsNamedBy(template *corev1.PodTemplateSpec) (names []string) {
 	for _, name := range outputs(o.set) {
 		if _, reads := template.Annotations[v1.OutputAnnotationPrefix+name]; reads {
@@ -131,8 +133,8 @@ func (o *Overrides) OutputsNamedBy(template *corev1.PodTemplateSpec) (names []st
 	return names
 }
 
-// WithOutputs is a pod that reads outputs of objects, with their values. It shares with the pod all but
-// its annotations.
+// WithOutputs returns a pod with the values of outputs that it reads. It shares everything with the
+// pod except its annotations.
 func WithOutputs(pod *corev1.Pod, values map[string]string) *corev1.Pod {
 	if len(values) == 0 {
 		return pod
@@ -155,14 +157,16 @@ func outputs(set *v1.StatefulSet) (names []string) {
 	return names
 }
 
-// OwnerMark is what objects and claims of a set say of whose they are, in v1.OwnerAnnotation.
+// OwnerMark is the value of v1.OwnerAnnotation on objects and claims of a set.
 func OwnerMark(set metav1.Object) string { return set.GetName() + "/" + string(set.GetUID()) }
 
-// MostObjectKinds is how many kinds of objects all sets together may describe: each is watched in the host.
+// MostObjectKinds is the maximum number of kinds of objects of all sets together. Each kind is
+// watched in the host cluster.
 const MostObjectKinds = 100
 
-// ObjectKinds are the kinds of the objects that a set describes, in the order of its templates, then
-// those of removed templates whose objects are to be deleted; and of one in several versions the first.
+// ObjectKinds are the kinds of the objects of a set, in the order of its templates, and then those
+// of removed templates whose objects will be deleted. Of a kind in several versions, it has the
+// first version.
 func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
 	add := func(kind schema.GroupVersionKind) {
@@ -173,7 +177,7 @@ func ObjectKinds(set *v1.StatefulSet) []schema.GroupVersionKind {
 	for i := range set.Spec.ObjectTemplates {
 		manifest, wrong := render.ReadManifest(set.Spec.ObjectTemplates[i].Object.Raw, "")
 		if wrong != nil || manifest.Kind.Kind == "" {
-			continue // refused where it is written
+			continue // validation rejects it
 		}
 		add(manifest.Kind)
 	}

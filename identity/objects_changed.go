@@ -14,9 +14,9 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// ChangedObjectTemplates are the indices of those of a set that make other objects than in the old one,
-// or for other members. If something is different that all are made from, they are all; the number
-// of replicas is not part of that. old is nil if the set is new.
+// ChangedObjectTemplates are the indices of templates of a set that render other objects than in
+// the old set, or objects of other members. If an input of all templates differs, they are all
+// included; the number of replicas is not such an input. old is nil if the set is new.
 func ChangedObjectTemplates(set, old *v1.StatefulSet) (changed []int) {
 	if len(set.Spec.ObjectTemplates) == 0 {
 		return nil
@@ -36,14 +36,14 @@ func ChangedObjectTemplates(set, old *v1.StatefulSet) (changed []int) {
 	return changed
 }
 
-// objectInputs are what all objects of a set are made from besides their templates and the number
-// of replicas. Its name, its namespace and its UID never change.
+// objectInputs are the inputs of all objects of a set, except their templates and the number of
+// replicas. The name, the namespace and the UID of the set never change.
 type objectInputs struct {
 	ServiceName string
 	Identity    *v1.MemberIdentity
 	Overrides   []v1.MemberOverride
 	Ordinals    *v1.StatefulSetOrdinals
-	// Marks are the labels of pods by which the set finds them, which objects get too.
+	// Marks are the labels in the set's selector, which objects get, too.
 	Marks map[string]string
 }
 
@@ -60,8 +60,8 @@ func objectInputsOf(set *v1.StatefulSet) objectInputs {
 	return inputs
 }
 
-// sameTemplate reports whether two templates say the same. Clients write the same manifest with
-// its fields in another order.
+// sameTemplate reports whether two templates have the same meaning. Clients may write the fields of
+// a manifest in another order.
 func sameTemplate(a, b *v1.ObjectTemplate) bool {
 	if equality.Semantic.DeepEqual(a, b) {
 		return true
@@ -71,7 +71,7 @@ func sameTemplate(a, b *v1.ObjectTemplate) bool {
 	return equality.Semantic.DeepEqual(plainA, plainB) && SameManifest(a.Object.Raw, b.Object.Raw)
 }
 
-// SameManifest reports whether two manifests say the same.
+// SameManifest reports whether two manifests have the same meaning.
 func SameManifest(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

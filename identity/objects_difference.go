@@ -14,15 +14,15 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Difference is the path of the first field of the object of a member that a live object does not have, or
-// has with another value, in the order of their names; empty if there is none. What the live object has
-// besides is not looked at.
+// Difference is the path of the first field of a member's object that a live object lacks or has
+// with another value, in the order of field names. It is empty if there is none. Additional fields
+// of the live object are ignored.
 func (o Object) Difference(ordinal int, live map[string]any) (path string, wrong *render.Error) {
 	want, wrong := o.Render(o.overrides.member(ordinal))
 	if wrong != nil {
 		return "", wrong
 	}
-	delete(want, "apiVersion") // of one object there are several
+	delete(want, "apiVersion") // an object can have several
 	return differingPath("", want, live), nil
 }
 
@@ -62,7 +62,7 @@ func differingPath(path string, want, got any) string {
 	}
 }
 
-// sameValue reports whether two values mean the same: hosts write quantities otherwise than people.
+// sameValue reports whether two values have the same meaning: API servers normalize quantities.
 func sameValue(a, b any) bool {
 	if reflect.DeepEqual(a, b) {
 		return true

@@ -17,14 +17,15 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// MostRemovedTemplates is of how many removed templates the objects are deleted. Those of more stay.
+// MostRemovedTemplates is the maximum number of removed templates whose objects are deleted.
+// Objects of further ones are kept.
 const MostRemovedTemplates = 16
 
-// IsRemoved reports whether a part of a status is about a template that the spec has no more.
+// IsRemoved reports whether an entry of a status is for a template that was removed from the spec.
 func IsRemoved(status v1.ObjectTemplateStatus) bool { return status.RemovedAt != nil }
 
-// RemovedTemplates are the parts of a status about templates that the spec has no more, and whose objects
-// are to be deleted.
+// RemovedTemplates are the entries of a status for templates that were removed from the spec and
+// whose objects will be deleted.
 func RemovedTemplates(status *v1.StatefulSetStatus) (removed []v1.ObjectTemplateStatus) {
 	for _, s := range status.ObjectTemplates {
 		if IsRemoved(s) {
@@ -34,8 +35,8 @@ func RemovedTemplates(status *v1.StatefulSetStatus) (removed []v1.ObjectTemplate
 	return removed
 }
 
-// AddedRemovals are the removed templates of a status that the old one does not have with the same objects
-// and the same retention.
+// AddedRemovals are the removed templates of a status that the old status does not have with the
+// same objects and the same retention.
 func AddedRemovals(status, old *v1.StatefulSetStatus) (added []v1.ObjectTemplateStatus) {
 	before := RemovedTemplates(old)
 	for _, s := range RemovedTemplates(status) {
@@ -49,7 +50,8 @@ func AddedRemovals(status, old *v1.StatefulSetStatus) (added []v1.ObjectTemplate
 	return added
 }
 
-// RemovedObjects are removed templates as far as is known of them: what their objects are called.
+// RemovedObjects are the removed templates with the parts that are still known: the kind and the
+// names of their objects.
 func RemovedObjects(set *v1.StatefulSet) ([]Object, *render.Error) {
 	named := *set
 	named.Spec.ObjectTemplates = nil
@@ -59,7 +61,7 @@ func RemovedObjects(set *v1.StatefulSet) ([]Object, *render.Error) {
 			TypeMeta: metav1.TypeMeta{APIVersion: removed.APIVersion, Kind: kind.Kind}, ObjectMeta: metav1.ObjectMeta{Name: removed.ObjectName}}
 		text, err := json.Marshal(about)
 		if err != nil {
-			continue // it was read from there
+			continue // impossible: these values were decoded
 		}
 		template := v1.ObjectTemplate{Name: removed.Name, Object: runtime.RawExtension{Raw: text}}
 		if !strings.Contains(removed.ObjectName, "$(IDENTITY)") {
@@ -76,10 +78,11 @@ func RemovedKind(removed v1.ObjectTemplateStatus) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(removed.APIVersion, group.Kind)
 }
 
-// NoteRemovedTemplates writes into the status of a set, which is that of the old one, which templates
-// its spec has no more whose objects are to be deleted then: the last that was said of that is known to
-// nobody but who changes the spec. A template with another kind, or another name of its objects, is
-// another template. What is said of a name once more holds for all that had it.
+// NoteRemovedTemplates records in the status of a set which templates were removed from its spec
+// and have objects to delete. The status must be that of the old set. It is called with the change
+// of the spec, because the retention of a removed template is not known later. A template with
+// another kind of objects, or another name of its objects, is another template. If the new spec has
+// a template of the same name, its retention applies to the objects of the removed one, too.
 func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
 	if equality.Semantic.DeepEqual(set.Spec.ObjectTemplates, old.Spec.ObjectTemplates) {
 		return
@@ -112,7 +115,7 @@ func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
 	}
 }
 
-// described is what tells a template from others, and what it says of its objects when it is removed.
+// described is the identity of a template, and the retention of its objects after its removal.
 type described struct {
 	name, pattern string
 	kind          schema.GroupVersionKind
@@ -124,27 +127,27 @@ func describedBy(set *v1.StatefulSet) (all []described) {
 		template := &set.Spec.ObjectTemplates[i]
 		manifest, wrong := render.ReadManifest(template.Object.Raw, "")
 		if wrong != nil || manifest.Kind.Kind == "" {
-			continue // refused where it is written
+			continue // validation rejects it
 		}
 		all = append(all, described{template.Name, manifest.Name, manifest.Kind, template.Retention})
 	}
 	return all
 }
 
-// same reports whether another template has the same objects, whatever is in them.
+// same reports whether another template has the same objects, with any content.
 func (d described) same(other described) bool {
 	return d.name == other.name && d.pattern == other.pattern && d.kind.GroupKind() == other.kind.GroupKind()
 }
 
-// isOf reports whether a part of a status is about a template of the same name and kind.
+// isOf reports whether an entry of a status is for a template of the same name and kind.
 func (d described) isOf(s v1.ObjectTemplateStatus) bool {
 	return d.name == s.Name && d.kind.GroupKind().String() == s.Kind
 }
 
-// is reports whether a part of a status is about this template.
+// is reports whether an entry of a status is for this template.
 func (d described) is(s v1.ObjectTemplateStatus) bool { return d.isOf(s) && d.pattern == s.ObjectName }
 
-// keeps reports whether the template has the name of one that was removed, and keeps its objects.
+// keeps reports whether the template has the name of a removed template, and retains objects.
 func (d described) keeps(s v1.ObjectTemplateStatus) bool {
 	_, deletes := d.retention.DeletesScaled()
 	return d.name == s.Name && !deletes

@@ -13,23 +13,23 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Ordinals is the roster of a set: the ordinals that it wants, and their order. Whoever
-// asks whether a member is wanted, or how many come before it, asks here.
+// Ordinals is the roster of a set: the ordinals of the desired members, and their order. Use it to
+// find out whether a member is desired, or how many come before it.
 type Ordinals struct {
 	replicas int
-	// runs are where ordinals are wanted, as far as there are replicas: the lowest first,
-	// the last without an end. There is at least one.
+	// runs are the ordinals that members can have, the lowest first; the last run has no end. There
+	// is at least one.
 	runs []run
 }
 
-// run is a row of ordinals that are not reserved.
+// run is a range of ordinals that are not reserved.
 type run struct {
 	first, last int
-	// rank is the number of ordinals in the runs before.
+	// rank is the number of ordinals in the runs before this one.
 	rank int
 }
 
-// OrdinalsOf is the roster of a set; one without a number of replicas wants one.
+// OrdinalsOf returns the roster of a set. If replicas is not set, it is 1.
 func OrdinalsOf(set *v1.StatefulSet) Ordinals {
 	o := Ordinals{replicas: 1}
 	if set.Spec.Replicas != nil {
@@ -43,8 +43,8 @@ func OrdinalsOf(set *v1.StatefulSet) Ordinals {
 	return o
 }
 
-// runs are what reserved ordinals leave from a first ordinal on. Reserved ranges need not be
-// in order, may overlap, and may be empty: a roster is also made of what nobody has validated.
+// runs returns the ordinals from start on that are not reserved. Reserved ranges need not be in
+// order, may overlap, and may be empty, because a roster may be built before validation.
 func runs(start int, reserved []v1.OrdinalRange) []run {
 	reserved = slices.Clone(reserved)
 	slices.SortFunc(reserved, func(a, b v1.OrdinalRange) int { return cmp.Compare(a.First, b.First) })
@@ -65,14 +65,14 @@ func runs(start int, reserved []v1.OrdinalRange) []run {
 	return left
 }
 
-// Len is the number of ordinals that are wanted.
+// Len is the number of desired members.
 func (o Ordinals) Len() int { return o.replicas }
 
-// First is the lowest ordinal, or of a set that wants none, the one that it would want
-// first.
+// First is the lowest desired ordinal. For a set without members, it is the first one that it would
+// have.
 func (o Ordinals) First() int { return o.runs[0].first }
 
-// Last is the highest ordinal that is wanted, and false if none is.
+// Last is the highest desired ordinal. It returns false if there is none.
 func (o Ordinals) Last() (ordinal int, ok bool) {
 	if o.replicas < 1 {
 		return 0, false
@@ -81,14 +81,14 @@ func (o Ordinals) Last() (ordinal int, ok bool) {
 	return o.runs[at].first + o.replicas - 1 - o.runs[at].rank, true
 }
 
-// Contains reports whether an ordinal is wanted.
+// Contains reports whether an ordinal is desired.
 func (o Ordinals) Contains(ordinal int) bool {
 	_, wanted := o.Rank(ordinal)
 	return wanted
 }
 
-// Rank is the number of wanted ordinals below this one, and false if this one is not
-// wanted itself.
+// Rank is the number of desired ordinals below this one. It returns false if this ordinal is not
+// desired.
 func (o Ordinals) Rank(ordinal int) (rank int, wanted bool) {
 	at := sort.Search(len(o.runs), func(i int) bool { return o.runs[i].first > ordinal }) - 1
 	if at < 0 || ordinal > o.runs[at].last {
@@ -101,7 +101,7 @@ func (o Ordinals) Rank(ordinal int) (rank int, wanted bool) {
 	return rank, true
 }
 
-// All are the wanted ordinals, the lowest first. There may be two thousand million.
+// All returns the desired ordinals, the lowest first. There may be more than two billion.
 func (o Ordinals) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for first, last := range o.rows() {
@@ -114,7 +114,7 @@ func (o Ordinals) All() iter.Seq[int] {
 	}
 }
 
-// Ranges are the wanted ordinals as ranges, the lowest first.
+// Ranges returns the desired ordinals as ranges, the lowest first.
 func (o Ordinals) Ranges() []v1.OrdinalRange {
 	var ranges []v1.OrdinalRange
 	for first, last := range o.rows() {
@@ -127,7 +127,7 @@ func (o Ordinals) Ranges() []v1.OrdinalRange {
 	return ranges
 }
 
-// AppendOrdinal is ranges with one more ordinal, which is above all others.
+// AppendOrdinal appends an ordinal, which must be above all others, to ranges.
 func AppendOrdinal(ranges []v1.OrdinalRange, ordinal int) []v1.OrdinalRange {
 	next := int32(ordinal)
 	if last := len(ranges) - 1; last >= 0 && ranges[last].End() == next-1 {
@@ -137,7 +137,7 @@ func AppendOrdinal(ranges []v1.OrdinalRange, ordinal int) []v1.OrdinalRange {
 	return append(ranges, v1.OrdinalRange{First: next})
 }
 
-// rows are the first and the last of the ordinals of each run that are wanted.
+// rows returns the first and the last desired ordinal of each run.
 func (o Ordinals) rows() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		end, ok := o.Last()

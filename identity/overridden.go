@@ -17,13 +17,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// hashVersion begins every hash. A release that writes down otherwise what an override says
-// about pods has another one, and must know those before it: members are recreated if the
-// hash of their override is another one.
+// hashVersion is the prefix of every hash. A release that encodes the parts of an override that
+// apply to pods in another way needs another version, and must know the earlier ones: a member
+// whose override has another hash is recreated.
 const hashVersion = "1-"
 
-// said is what an override says about pods. Its name, its ordinals and what it says about
-// claims are left out: nobody is recreated for them.
+// said has the parts of an override that apply to pods. It does not have the name, the ordinals and
+// the claims: no member is recreated for them.
 type said struct {
 	Labels       map[string]string   `json:"labels,omitempty"`
 	Annotations  map[string]string   `json:"annotations,omitempty"`
@@ -41,8 +41,8 @@ type saidOfContainer struct {
 	Env      []corev1.EnvVar     `json:"env,omitempty"`
 }
 
-// hashOf is the digest of what an override says about pods, empty if that is nothing. The
-// order of containers makes no difference.
+// hashOf is a digest of the parts of an override that apply to pods. It is empty if there are none.
+// It does not depend on the order of containers.
 func hashOf(override *v1.MemberOverride) string {
 	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector,
 		Tolerations: override.Tolerations, Values: override.Values}
@@ -59,7 +59,7 @@ func hashOf(override *v1.MemberOverride) string {
 	slices.SortStableFunc(all.Containers, func(a, b saidOfContainer) int { return cmp.Compare(a.Name, b.Name) })
 	text, err := json.Marshal(all)
 	if err != nil {
-		// An override that came off the wire can be written to it.
+		// Values that were decoded can be encoded.
 		panic(fmt.Sprintf("encoding an override: %v", err))
 	}
 	if string(text) == "{}" {
@@ -69,9 +69,9 @@ func hashOf(override *v1.MemberOverride) string {
 	return hashVersion + hex.EncodeToString(sum[:8])
 }
 
-// withoutRecords is the template without annotations that the controller would take for its own records
-// of a pod. Somebody may have copied them there from a pod, and the member would be recreated for ever,
-// or wait for an answer that nobody gives.
+// withoutRecords returns the template without annotations that the controller would take for its
+// own records on a pod. A user may have copied them from a pod. With them, the member would be
+// recreated again and again, or would wait for an answer that never comes.
 func withoutRecords(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	annotations := withoutReserved(template.Annotations)
 	if len(annotations) == len(template.Annotations) {
@@ -82,7 +82,8 @@ func withoutRecords(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	return &plain
 }
 
-// overridden is a template with an override, whose hash it notes.
+// overridden returns a template with an override, and with the hash of the override in an
+// annotation.
 func overridden(template *corev1.PodTemplateSpec, override *v1.MemberOverride, hash string) *corev1.PodTemplateSpec {
 	changed := *template
 	changed.Labels = merged(template.Labels, override.Labels)
@@ -125,13 +126,13 @@ func overrideContainer(container *corev1.Container, override *v1.ContainerOverri
 	}
 }
 
-// mergedEnv puts variables in the place of those of the same name, because others after them
-// may refer to them, and the rest behind all.
+// mergedEnv replaces variables of the same name at their position, because later variables may
+// refer to them. It appends the other variables.
 func mergedEnv(env, override []corev1.EnvVar) []corev1.EnvVar {
 	all := slices.Clone(env)
 	at := make(map[string]int, len(env))
 	for i := range env {
-		at[env[i].Name] = i // of several of one name the last counts
+		at[env[i].Name] = i // the last variable of a name wins
 	}
 	for _, variable := range override {
 		if i, ok := at[variable.Name]; ok {
@@ -143,7 +144,7 @@ func mergedEnv(env, override []corev1.EnvVar) []corev1.EnvVar {
 	return all
 }
 
-// merged are maps in one, in which the later count; nil if all are empty.
+// merged merges maps, in which later values win. It returns nil if all maps are empty.
 func merged[M ~map[K]V, K comparable, V any](all ...M) M {
 	var one M
 	for _, values := range all {
@@ -155,7 +156,7 @@ func merged[M ~map[K]V, K comparable, V any](all ...M) M {
 	return one
 }
 
-// overriddenClaims are the claim templates of a set that an override changes, by their index.
+// overriddenClaims are the claim templates of a set that an override changes, by index.
 func overriddenClaims(templates []corev1.PersistentVolumeClaim, overrides []v1.VolumeClaimOverride) map[int]*corev1.PersistentVolumeClaim {
 	if len(overrides) == 0 {
 		return nil
@@ -173,7 +174,7 @@ func overriddenClaims(templates []corev1.PersistentVolumeClaim, overrides []v1.V
 	return changed
 }
 
-// overriddenClaim is a claim template with an override.
+// overriddenClaim returns a claim template with an override.
 func overriddenClaim(template *corev1.PersistentVolumeClaim, override *v1.VolumeClaimOverride) *corev1.PersistentVolumeClaim {
 	changed := *template
 	if override.Storage != nil {

@@ -14,31 +14,31 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Overrides are those of a set, by the ordinals that they are for. What follows from one is
-// found once, however many members it has.
+// Overrides are the overrides of a set, by ordinal. What depends only on an override is computed
+// once, not for each of its members.
 type Overrides struct {
 	set *v1.StatefulSet
-	// rows are the ordinals with an override, the lowest first. They are apart.
+	// rows are the ranges of ordinals with an override, the lowest first. They do not overlap.
 	rows []row
-	// hashes and claims are, by the index of an override, what its pods note, and the claim
-	// templates that it changes, by their index.
+	// hashes are the hashes that pods record, and claims are the changed claim templates by index;
+	// both by the index of the override.
 	hashes []string
 	claims []map[int]*corev1.PersistentVolumeClaim
-	// renders renders what is made from a set that has an identity, nil of any other. named are
-	// the claim templates that name parameters, of which there is anything to render.
+	// renders renders the templates of a set with an identity. It is nil without one. named are the
+	// claim templates that contain parameters, so that they must be rendered.
 	renders *render.Renderer
 	named   map[*corev1.PersistentVolumeClaim]bool
-	// within says until when expressions may be evaluated.
+	// within limits the time in which expressions are evaluated.
 	within *render.Evaluation
 }
 
-// row is a row of ordinals, with both its ends, and the index of their override.
+// row is a range of ordinals, including both ends, and the index of their override.
 type row struct{ first, last, override int }
 
-// OverridesOf are the overrides of a set, which must not change as long as they are used.
+// OverridesOf returns the overrides of a set. The set must not change while they are used.
 func OverridesOf(set *v1.StatefulSet) *Overrides { return OverridesWithin(nil, set) }
 
-// OverridesWithin are the overrides of a set, of which expressions are evaluated only until the
+// OverridesWithin returns the overrides of a set whose expressions are evaluated only until the
 // evaluation ends.
 func OverridesWithin(within *render.Evaluation, set *v1.StatefulSet) *Overrides {
 	o := &Overrides{set: set, within: within}
@@ -57,7 +57,7 @@ func OverridesWithin(within *render.Evaluation, set *v1.StatefulSet) *Overrides 
 	return o
 }
 
-// Of is the override that a member is to have, nil if there is none.
+// Of is the override of a member, nil if there is none.
 func (o *Overrides) Of(ordinal int) *v1.MemberOverride {
 	if at, ok := o.at(ordinal); ok {
 		return &o.set.Spec.Overrides[at]
@@ -73,8 +73,8 @@ func (o *Overrides) at(ordinal int) (override int, ok bool) {
 	return o.rows[at].override, true
 }
 
-// Hash is what the pod of a member is to have in its annotation OverrideAnnotation, empty if it
-// is to have none: the member has no override, or one that says nothing about pods.
+// Hash is the value that OverrideAnnotation should have on the pod of a member. It is empty if the
+// member has no override, or one that does not apply to pods.
 func (o *Overrides) Hash(ordinal int) string {
 	at, ok := o.at(ordinal)
 	if !ok {
@@ -83,8 +83,8 @@ func (o *Overrides) Hash(ordinal int) string {
 	return o.hashes[at]
 }
 
-// Template is what the pod of a member is made from before it is rendered: the template of its
-// revision, with its override. It shares with both what it does not change.
+// Template is the template for the pod of a member before it is rendered: the template of its
+// revision with its override. It shares with both everything that it does not change.
 func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *corev1.PodTemplateSpec {
 	at, ok := o.at(ordinal)
 	if !ok || o.hashes[at] == "" {
@@ -93,8 +93,8 @@ func (o *Overrides) Template(template *corev1.PodTemplateSpec, ordinal int) *cor
 	return overridden(template, &o.set.Spec.Overrides[at], o.hashes[at])
 }
 
-// ClaimTemplate is what the claim of a member is made from before it is rendered: the claim
-// template of that index, with the member's override.
+// ClaimTemplate is the template for the claim of a member before it is rendered: the claim template
+// with that index and with the member's override.
 func (o *Overrides) ClaimTemplate(template, ordinal int) *corev1.PersistentVolumeClaim {
 	if at, ok := o.at(ordinal); ok {
 		if changed := o.claims[at][template]; changed != nil {

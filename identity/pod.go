@@ -15,26 +15,25 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// RevisionLabel is the label of a pod that names the ControllerRevision it was
-// made from.
+// RevisionLabel is the label of a pod with the name of the ControllerRevision from which it was
+// created.
 const RevisionLabel = appsv1.ControllerRevisionHashLabelKey
 
-// Owner is the owner reference that everything of the set carries.
+// Owner is the owner reference of all objects that the set owns.
 func Owner(set *v1.StatefulSet) metav1.OwnerReference {
 	return *metav1.NewControllerRef(set, v1.GroupVersionKind())
 }
 
-// Pod builds the pod of a member from a template, which is the set's own or that
-// of an earlier revision, and from what the member's override says. It renders nothing. The name of
-// the revision becomes a label of the pod. The pod shares with the template what all members have in
-// common, so whoever wants to change more of it than its labels, owners and status must copy
-// it: a template may have a thousand times the memory that it takes in a body, and a set
-// thousands of members.
+// Pod builds the pod of a member from a template, which is that of the set or of an earlier
+// revision, and from the member's override. It renders nothing. The name of the revision becomes a
+// label of the pod. The pod shares with the template what all members have in common. To change
+// more than its labels, owners and status, a caller must copy it: in memory, a template may be a
+// thousand times larger than in a request, and a set may have thousands of members.
 func Pod(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	return podOf(set, OverridesOf(set).Template(template, ordinal), revision, ordinal)
 }
 
-// Pod builds the pod of a member, as the function of that name does, and renders it.
+// Pod builds the pod of a member, as the function Pod does, and renders it.
 func (o *Overrides) Pod(source Source, revision string, ordinal int) (*corev1.Pod, *render.Error) {
 	template, err := o.Rendered(source, ordinal)
 	if err != nil {
@@ -43,7 +42,8 @@ func (o *Overrides) Pod(source Source, revision string, ordinal int) (*corev1.Po
 	return podOf(o.set, template, revision, ordinal), nil
 }
 
-// podOf builds the pod of a member from what its override and its identity have made of the template.
+// podOf builds the pod of a member from a template to which its override and its parameters have
+// been applied.
 func podOf(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	name := PodName(set.Name, ordinal)
 	pod := &corev1.Pod{
@@ -76,7 +76,7 @@ func podOf(set *v1.StatefulSet, template *corev1.PodTemplateSpec, revision strin
 	return pod
 }
 
-// Labels are the labels that say which member a pod is.
+// Labels are the labels that identify the member of a pod.
 func Labels(set string, ordinal int) map[string]string {
 	return map[string]string{
 		appsv1.StatefulSetPodNameLabel: PodName(set, ordinal),
@@ -84,8 +84,8 @@ func Labels(set string, ordinal int) map[string]string {
 	}
 }
 
-// volumes puts the member's claims in front of the template's volumes; a claim
-// takes the place of a template volume of the same name.
+// volumes returns the volumes of the member's claims, and then those of the template. A claim
+// replaces a volume of the same name.
 func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []corev1.Volume {
 	templates := set.Spec.VolumeClaimTemplates
 	if len(templates) == 0 {
@@ -110,14 +110,14 @@ func volumes(set *v1.StatefulSet, ordinal int, fromTemplate []corev1.Volume) []c
 	return all
 }
 
-// MountsClaims reports whether the pod mounts the claims of its member, each
-// under the name of its template.
+// MountsClaims reports whether the pod mounts all claims of its member, each with the name of its
+// template.
 func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
 	var space [64]byte
 	for i := range set.Spec.VolumeClaimTemplates {
 		template := set.Spec.VolumeClaimTemplates[i].Name
 		claim := AppendClaimName(space[:0], template, set.Name, ordinal)
-		// A pod that was made here has the claims first, in their order.
+		// A pod that this package built has the claims first, in their order.
 		if i < len(pod.Spec.Volumes) && mounts(&pod.Spec.Volumes[i], template, claim) {
 			continue
 		}
@@ -128,8 +128,8 @@ func MountsClaims(set *v1.StatefulSet, ordinal int, pod *corev1.Pod) bool {
 	return true
 }
 
-// MountsClaim reports whether the pod mounts the claim that its member has from a template, under the
-// name of the template.
+// MountsClaim reports whether the pod mounts the member's claim of a template, with the name of the
+// template.
 func MountsClaim(set *v1.StatefulSet, template string, ordinal int, pod *corev1.Pod) bool {
 	return mountsAnywhere(pod, template, []byte(ClaimName(template, set.Name, ordinal)))
 }

@@ -15,7 +15,7 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// renderer renders what a set makes with an identity, its own or that of an earlier revision.
+// renderer renders the templates of the set with its own identity, or that of an earlier revision.
 func (o *Overrides) renderer(identity *v1.MemberIdentity) *render.Renderer {
 	return render.New(o.renderSource(identity))
 }
@@ -35,7 +35,7 @@ func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
 	return source
 }
 
-// SelectedKeys are the labels by which a set finds its pods, in order.
+// SelectedKeys are the keys of the labels in a selector, sorted.
 func SelectedKeys(selector *metav1.LabelSelector) (keys []string) {
 	if selector == nil {
 		return nil
@@ -50,7 +50,7 @@ func SelectedKeys(selector *metav1.LabelSelector) (keys []string) {
 	return slices.Compact(keys)
 }
 
-// member is one for which something is rendered.
+// member is the input of rendering for a member.
 func (o *Overrides) member(ordinal int) render.Member {
 	m := render.Member{Ordinal: ordinal}
 	if override := o.Of(ordinal); override != nil {
@@ -59,7 +59,7 @@ func (o *Overrides) member(ordinal int) render.Member {
 	return m
 }
 
-// CheckTransforms says what is wrong with the transforms of the set, whoever they are for.
+// CheckTransforms returns the errors in the transforms of the set that do not depend on a member.
 func (o *Overrides) CheckTransforms() []*render.Error {
 	if o.renders == nil {
 		return nil
@@ -67,8 +67,9 @@ func (o *Overrides) CheckTransforms() []*render.Error {
 	return o.renders.Check()
 }
 
-// UnknownNames says which names in the template of the set, and in its claim templates, look like
-// parameters and are none; of each at most as many as asked for. A set that renders nothing has none.
+// UnknownNames describes names in the pod template and the claim templates of the set that look
+// like parameters but are unknown, at most that many for each kind of template. It is empty if the
+// set renders nothing.
 func (o *Overrides) UnknownNames(most int) []string {
 	if o.renders == nil {
 		return nil
@@ -80,8 +81,8 @@ func (o *Overrides) UnknownNames(most int) []string {
 	return append(o.renders.Unknown(&o.set.Spec.Template, most), ofClaims...)
 }
 
-// FirstName says where the templates of the set name a parameter first; empty if they name none, or
-// if the set renders nothing.
+// FirstName is the first place in the templates of the set that names a parameter. It is empty if
+// there is none, or if the set renders nothing.
 func (o *Overrides) FirstName() string {
 	if o.renders == nil {
 		return ""
@@ -97,9 +98,9 @@ func (o *Overrides) FirstName() string {
 	return ""
 }
 
-// Rendered is what the pod of a member is made from: the template of its revision, with its
-// override, rendered if the revision says so. Unless it is rendered, it shares with both what is
-// not changed.
+// Rendered is the template for the pod of a member: the template of its revision with its override,
+// rendered if the revision has an identity. If it is not rendered, it shares with both everything
+// that it does not change.
 func (o *Overrides) Rendered(source Source, ordinal int) (*corev1.PodTemplateSpec, *render.Error) {
 	template := o.Template(source.Template, ordinal)
 	if source.Identity == nil {
@@ -115,8 +116,8 @@ func (o *Overrides) rendererOf(source Source) *render.Renderer {
 	return o.renderer(source.Identity)
 }
 
-// RenderedClaimTemplate is what the claim of a member is made from: the claim template of that
-// index, with the member's override, rendered if the set says so.
+// RenderedClaimTemplate is the template for the claim of a member: the claim template with that
+// index and with the member's override, rendered if the set has an identity.
 func (o *Overrides) RenderedClaimTemplate(template, ordinal int) (*corev1.PersistentVolumeClaim, *render.Error) {
 	plain := o.ClaimTemplate(template, ordinal)
 	if !o.named[plain] {
@@ -125,8 +126,8 @@ func (o *Overrides) RenderedClaimTemplate(template, ordinal int) (*corev1.Persis
 	return o.renders.Claim(template, plain, o.member(ordinal))
 }
 
-// claimsWithNames are the claim templates, with and without overrides, that may name parameters:
-// of most sets none, and a set may have thousands of claims to compare.
+// claimsWithNames are the claim templates, with and without overrides, that may name parameters.
+// Most sets have none, and a set may have thousands of claims to compare.
 func (o *Overrides) claimsWithNames() map[*corev1.PersistentVolumeClaim]bool {
 	named := map[*corev1.PersistentVolumeClaim]bool{}
 	note := func(template *corev1.PersistentVolumeClaim) {
@@ -144,31 +145,31 @@ func (o *Overrides) claimsWithNames() map[*corev1.PersistentVolumeClaim]bool {
 	return named
 }
 
-// PodMaker builds pods of many members, of which those with one override share what it makes of
-// their template, unless it is rendered. It is for one goroutine.
+// PodMaker builds the pods of many members. Members with the same override share the same changed
+// template, unless it is rendered. It must be used by one goroutine only.
 type PodMaker struct {
 	overrides *Overrides
-	// templates are what has been made, by what it was made from.
+	// templates are the templates that were built, by their inputs.
 	templates map[madeFrom]*corev1.PodTemplateSpec
-	// renderers are those of revisions with an identity.
+	// renderers are the renderers of revisions with an identity.
 	renderers map[*v1.MemberIdentity]*render.Renderer
 }
 
-// madeFrom is a template, and the index of an override; of what is rendered, the ordinal of the
-// member.
+// madeFrom is a template, and the index of an override or, if the template is rendered, the ordinal
+// of the member.
 type madeFrom struct {
 	template *corev1.PodTemplateSpec
 	identity *v1.MemberIdentity
 	member   int
 }
 
-// PodMaker builds pods of the set.
+// PodMaker returns a PodMaker of the set.
 func (o *Overrides) PodMaker() *PodMaker {
 	return &PodMaker{overrides: o, templates: map[madeFrom]*corev1.PodTemplateSpec{}, renderers: map[*v1.MemberIdentity]*render.Renderer{}}
 }
 
-// Pod builds the pod of a member, as the function of that name does, and renders it. The source
-// is told from others by its pointers.
+// Pod builds the pod of a member, as the function Pod does, and renders it. Sources are
+// distinguished by their pointers.
 func (m *PodMaker) Pod(source Source, revision string, ordinal int) (*corev1.Pod, *render.Error) {
 	template, err := m.Template(source, ordinal)
 	if err != nil {
@@ -177,7 +178,7 @@ func (m *PodMaker) Pod(source Source, revision string, ordinal int) (*corev1.Pod
 	return podOf(m.overrides.set, template, revision, ordinal), nil
 }
 
-// Template is what the pod of a member is made from.
+// Template is the template for the pod of a member.
 func (m *PodMaker) Template(source Source, ordinal int) (*corev1.PodTemplateSpec, *render.Error) {
 	from := madeFrom{template: source.Template, identity: source.Identity, member: ordinal}
 	if source.Identity == nil {

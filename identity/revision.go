@@ -13,20 +13,19 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Source is what members of a revision are made from: the template, and what it is rendered with,
-// nil if it is taken as it is.
+// Source is the source of the pods of a revision: the template, and the identity with which it is
+// rendered, nil if it is not rendered.
 type Source struct {
 	Template *corev1.PodTemplateSpec
 	Identity *v1.MemberIdentity
 }
 
-// SourceOf is what members of the present revision are made from.
+// SourceOf is the source of the pods of the update revision.
 func SourceOf(set *v1.StatefulSet) Source { return Source{&set.Spec.Template, set.Spec.Identity} }
 
-// RevisionData is what a revision records: a strategic merge patch that puts the template,
-// and what it is rendered with, in place of whatever is there. Without the latter the bytes are
-// those that apps/v1 records, to the letter: what is written goes through a generic map, which
-// sorts its keys, before it is written out.
+// RevisionData is the data of a revision: a strategic merge patch that replaces the template, and
+// the identity. Without an identity, the bytes are exactly those that apps/v1 records: values are
+// encoded through a generic map, which sorts the keys.
 func RevisionData(source Source) []byte {
 	spec := map[string]any{"template": replacing(source.Template)}
 	if source.Identity != nil {
@@ -39,21 +38,21 @@ func RevisionData(source Source) []byte {
 	return data
 }
 
-// replacing is a patch that puts a value in place of whatever is there.
+// replacing is a patch that replaces the existing value.
 func replacing(value any) (generic map[string]any) {
 	written, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(written, &generic)
 	}
 	if err != nil {
-		// What came off the wire can be written to it.
-		panic(fmt.Sprintf("encoding what a revision records: %v", err))
+		// Values that were decoded can be encoded.
+		panic(fmt.Sprintf("encoding the data of a revision: %v", err))
 	}
 	generic["$patch"] = "replace"
 	return generic
 }
 
-// Recorded reads back what RevisionData has written. It fails if data is no such record.
+// Recorded decodes the data of RevisionData. It returns an error if the data are not such a record.
 func Recorded(data []byte) (Source, error) {
 	var recorded struct {
 		Spec struct {

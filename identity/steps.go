@@ -10,8 +10,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// StepHashes are the hashes by which the status of a set knows the steps of its update. Steps that
-// mean the same have the same hash; none has no hashes.
+// StepHashes are the hashes that identify the steps of an update in the status of a set. Steps with
+// the same meaning have the same hash.
 func StepHashes(steps []v1.RolloutStep) (hashes []string) {
 	for i := range steps {
 		step := &steps[i]

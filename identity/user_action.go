@@ -17,14 +17,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// RestartedAtAnnotation is on the template of a set that was restarted with kubectl rollout restart.
+// RestartedAtAnnotation is on the template of a set that was restarted with kubectl rollout
+// restart.
 const RestartedAtAnnotation = "kubectl.kubernetes.io/restartedAt"
 
-// mostOfRanges is how many ranges of members a sentence names.
+// mostOfRanges is the maximum number of ranges of members that a sentence names.
 const mostOfRanges = 3
 
-// NoteUserAction records a request of a user in the status of a set, in the place of the last one of its
-// sort. Slices that the status shares with another set stay as they are.
+// NoteUserAction records a request of a user in the status of a set. It replaces the last request
+// of the same kind. It does not change slices that the status shares with another set.
 func NoteUserAction(set *v1.StatefulSet, action v1.UserAction) {
 	action.User, action.Generation = userName(action.User), set.Generation
 	actions := slices.DeleteFunc(slices.Clone(set.Status.UserActions), func(a v1.UserAction) bool { return a.Action == action.Action })
@@ -33,8 +34,8 @@ func NoteUserAction(set *v1.StatefulSet, action v1.UserAction) {
 	set.Status.UserActions = actions
 }
 
-// userName is the name of a user as a status has it. A long one keeps a digest, so that two names with
-// the same beginning are told apart and an audit log can be searched for the user.
+// userName is the name of a user as a status records it. A long name gets a digest, so that two
+// names with the same beginning differ and an audit log can be searched for the user.
 func userName(name string) string {
 	if len(name) <= v1.MostOfUserName && utf8.ValidString(name) {
 		return name
@@ -48,12 +49,13 @@ func userName(name string) string {
 	return name[:end] + digest
 }
 
-// DescribeUserAction says in a sentence who did what to a set, and when.
+// DescribeUserAction describes in a sentence who did what to a set, and when.
 func DescribeUserAction(set string, a *v1.UserAction) string {
 	return fmt.Sprintf("%s %s at %s", UserText(a.User), deed(set, a), a.Time.UTC().Format(time.RFC3339))
 }
 
-// UserText is the name of a user for a sentence: quoted, if it could be taken for more than a name.
+// UserText is the name of a user for a sentence. It is quoted if it could be mistaken for other
+// text.
 func UserText(name string) string {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsGraphic(r) }) {
 		return strconv.QuoteToGraphic(name)

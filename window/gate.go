@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Gate lets as many through at a time as its window says, in the order in which they come.
+// Gate admits as many callers at a time as its window allows, in the order in which they arrive.
 type Gate struct {
 	window *Window
 
@@ -19,11 +19,11 @@ type Gate struct {
 	waiting []chan struct{}
 }
 
-// NewGate returns a gate that nobody has gone through.
+// NewGate returns a gate that has admitted no caller.
 func NewGate(window *Window) *Gate { return &Gate{window: window} }
 
-// Enter waits until one more is let through, or the context ends, whose error it returns
-// then. What it returns otherwise has to be called with what came of the request.
+// Enter waits until the gate admits the caller, or returns the error of the context when it ends.
+// After the request, the caller must call leave with its error.
 func (g *Gate) Enter(ctx context.Context) (leave func(error), err error) {
 	turn := g.queue()
 	select {
@@ -51,7 +51,8 @@ func (g *Gate) queue() chan struct{} {
 	return turn
 }
 
-// giveUp takes back a question, and what was let through for it meanwhile.
+// giveUp withdraws a caller that waits. If the gate has already admitted it, it admits the next one
+// instead.
 func (g *Gate) giveUp(turn chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

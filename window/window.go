@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package window finds out how many requests a host can be given at a time.
+// Package window determines how many requests may be sent to a host cluster at the same time.
 package window
 
 import (
@@ -14,38 +14,39 @@ import (
 )
 
 const (
-	// goodAnswer is how long a good answer takes at most, whatever the host took at its
-	// fastest, and slowAnswer how long a slow one takes at least. A mutating request may
-	// take a second by the objectives of Kubernetes; a window that has grown to half of
-	// that leaves others no room.
+	// An answer within goodAnswer is always good, and one faster than slowAnswer is never slow,
+	// however fast the fastest answer was. By its service level objectives, Kubernetes may take a
+	// second for a mutating request. A window that causes half of that leaves no room for other
+	// clients.
 	goodAnswer = 50 * time.Millisecond
 	slowAnswer = 500 * time.Millisecond
-	// goodTimes and slowTimes are the same in multiples of the fastest answer of late: a
-	// host with webhooks on its way is not slow because of them.
+	// goodTimes and slowTimes are the same limits as multiples of the fastest recent answer, which
+	// apply if they are longer. So a host cluster with webhooks in its path does not count as slow
+	// because of them.
 	goodTimes = 4
 	slowTimes = 16
-	// Patience is how long a request counts as one that the host works on. One that takes
-	// longer most likely waits for somebody else, such as a webhook, and says nothing about
-	// the host unless it is refused for that reason.
+	// Patience is the longest time of an answer that says something about the host cluster. A
+	// longer request most likely waited for another component, such as a webhook, and is ignored
+	// unless it fails with an error of tooMuch.
 	Patience = time.Second
-	// lately is how long a fastest answer counts.
+	// lately is the time for which a fastest answer counts.
 	lately = 30 * time.Second
 )
 
-// Window is how many requests may be under way. It grows while it is used and answers
-// come fast: it doubles until the host has been too slow once, and grows by a quarter from
-// then on. It halves when the host says that it is too much (429, 503, 504, or no answer in
-// time), or when most answers are slow.
+// Window is the maximum number of requests in progress. It grows while all of it is used and
+// answers are fast: it doubles until the host cluster is too slow for the first time, and then
+// grows by a quarter. It halves when the host cluster reports overload (429, 503, 504, or no answer
+// in time), or when most answers are slow.
 //
-// Answers are judged together, as many as the window is large. Those to requests that were
-// sent before the window was halved say nothing of it as it is now.
+// Answers are evaluated in groups as large as the window. Answers to requests that were sent before
+// the window was halved are ignored, because they do not show the effect.
 type Window struct {
 	mu          sync.Mutex
 	size        int
 	least, most int
-	// cut is when the window was halved last, zero if it never was.
+	// cut is the last time at which the window was halved. It is zero if it never was.
 	cut time.Time
-	// answers, good, slow and used count what came since the window was changed last.
+	// answers, good, slow and used count the answers since the last change of the window.
 	answers, good, slow, used int
 
 	fastest, before time.Duration
@@ -57,23 +58,23 @@ func New(least, size, most int) *Window {
 	return &Window{size: size, least: least, most: most}
 }
 
-// Size is how many requests may be under way.
+// Size is the maximum number of requests in progress.
 func (w *Window) Size() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.size
 }
 
-// Answer is what came of a request.
+// Answer is the result of a request.
 type Answer struct {
 	Began, Ended time.Time
 	Err          error
-	// Full is true if no more requests were allowed while it was under way. A window that
-	// is not used up does not grow.
+	// Full is true if no more requests were allowed while this one was in progress. A window that is
+	// not full does not grow.
 	Full bool
 }
 
-// Note learns from an answer.
+// Note records an answer, and may resize the window.
 func (w *Window) Note(a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +128,7 @@ func (w *Window) resize(size int) {
 	w.answers, w.good, w.slow, w.used = 0, 0, 0, 0
 }
 
-// remember keeps the fastest answer of the present interval and of the one before.
+// remember records the fastest answer of the current interval, and of the interval before.
 func (w *Window) remember(took time.Duration, now time.Time) {
 	if now.Sub(w.since) >= lately {
 		w.before = w.fastest
@@ -139,7 +140,7 @@ func (w *Window) remember(took time.Duration, now time.Time) {
 	w.fastest = min(w.fastest, took)
 }
 
-// tooMuch reports whether an error says that the host is asked for more than it can do.
+// tooMuch reports whether an error shows that the host cluster is overloaded.
 func tooMuch(err error) bool {
 	return apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServerTimeout(err) || errors.Is(err, context.DeadlineExceeded)

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conditions is the one place in which conditions become part of the status of a set. The planner, the
-// registry and what stands in for a damaged set give the values.
+// Package conditions is the only place that sets conditions in the status of a set. The planner,
+// the registry, and the code for stand-ins of damaged sets provide the values.
 package conditions
 
 import (
@@ -15,15 +15,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Condition is what a condition says. Its message gives times and not durations: a duration would be another one at
-// every sync, and each would be written.
+// Condition is the content of a condition. Its message has times, not durations: a duration would
+// change on every sync, and each change would be written.
 type Condition struct {
-	// Status is empty of a condition that stays as it was.
+	// Status is empty if the condition does not change.
 	Status          corev1.ConditionStatus
 	Reason, Message string
 }
 
-// Conditions are the conditions of a set that are ours.
+// Conditions are the conditions that we set.
 type Conditions struct{ Available, Ready, Progressing, Reconciling, Stalled Condition }
 
 // named are the conditions in the order in which a new status lists them.
@@ -37,8 +37,8 @@ func (c Conditions) named() []v1.StatefulSetCondition {
 	}
 }
 
-// Put returns the conditions of a status after these are put into it. Those of other types stay as they are, and the
-// time of a transition moves only when the status of the condition does.
+// Put returns the conditions of a status with these conditions. Conditions of other types do not
+// change, and the transition time changes only when the status of the condition does.
 func (c Conditions) Put(before []v1.StatefulSetCondition, now time.Time) []v1.StatefulSetCondition {
 	after := slices.Clone(before)
 	for _, next := range c.named() {

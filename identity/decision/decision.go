@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decision says what becomes of the record of an update about which somebody decides, and
-// which decisions do not hold. Everything here is a pure function.
+// Package decision applies a user's decision about an update (promote or abort) to the record of
+// the update, and rejects decisions that do not apply. All functions are pure.
 package decision
 
 import (
@@ -14,8 +14,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Note puts a decision into the status of a set, or says why it does not hold for the update that
-// is under way. strays are the members that IsStray, which counts where NeedsStrays.
+// Note records a decision in the status of a set, or returns the reason why it does not apply to
+// the current update. strays are the members for which IsStray is true. They are required only if
+// NeedsStrays is true.
 func Note(set *v1.StatefulSet, decision *v1.StatefulSetRollout, strays []v1.OrdinalRange) error {
 	if err := late(set, decision); err != nil {
 		return err
@@ -39,19 +40,20 @@ func Note(set *v1.StatefulSet, decision *v1.StatefulSetRollout, strays []v1.Ordi
 	return err
 }
 
-// NeedsStrays reports whether a decision holds only if all members can go back, and the status does
-// not say whether they can: the controller keeps no record of the update.
+// NeedsStrays reports whether a decision is valid only if all members can return to the current
+// revision, and the status does not record whether they can, because the controller keeps no record
+// of the update.
 func NeedsStrays(set *v1.StatefulSet, decision *v1.StatefulSetRollout) bool {
 	return decision.Action == v1.AbortRollout && late(set, decision) == nil && recordOf(set).Step == 0
 }
 
-// IsStray reports whether a member whose pod has a revision cannot go back: it runs neither that of
-// the update nor the current one, so that nobody has its template.
+// IsStray reports whether a member whose pod has a revision cannot return: the revision is neither
+// the update revision nor the current one, so its template is not recorded anywhere.
 func IsStray(set *v1.StatefulSet, revision string) bool {
 	return revision != set.Status.CurrentRevision && revision != set.Status.UpdateRevision
 }
 
-// GoOn is the command by which people take an abortion back that leads nowhere.
+// GoOn is the command that withdraws an abort without effect, so that the update continues.
 func GoOn(set *v1.StatefulSet) string {
 	if rollout := recordOf(set); max(int(rollout.Step), 1) > len(stepsOf(set)) || rollout.PromotedAll {
 		return "kubectl sts rollout promote --all"
@@ -59,55 +61,55 @@ func GoOn(set *v1.StatefulSet) string {
 	return "kubectl sts rollout promote"
 }
 
-// recordOf is what the status says of the update that is under way, to be changed.
+// recordOf returns a copy of the record of the current update in the status.
 func recordOf(set *v1.StatefulSet) *v1.RolloutStatus {
 	stored := set.Status.Rollout
 	switch {
 	case stored == nil:
 		return &v1.RolloutStatus{Revision: set.Status.UpdateRevision}
-	case stored.Revision != set.Status.UpdateRevision: // the next update wants to know whom this one had reached
+	case stored.Revision != set.Status.UpdateRevision: // the next update needs the members that this one had reached
 		return &v1.RolloutStatus{Revision: set.Status.UpdateRevision, Released: stored.Released}
 	default:
 		return stored.DeepCopy()
 	}
 }
 
-// late says why a decision does not hold for the update of a set, nil if it does.
+// late returns the reason why a decision does not apply to the update of a set, nil if it applies.
 func late(set *v1.StatefulSet, decision *v1.StatefulSetRollout) error {
 	status := &set.Status
 	if uid := decision.UID; uid != "" && uid != set.UID {
-		return fmt.Errorf("the decision is about the set with UID %s, the set of this name has UID %s", uid, set.UID)
+		return fmt.Errorf("the request is for the set with UID %s, but the set of this name has UID %s", uid, set.UID)
 	}
 	if set.DeletionTimestamp != nil {
 		return errors.New("the set is being deleted")
 	}
 	if strategy := set.Spec.UpdateStrategy.Type; strategy != v1.RollingUpdateStatefulSetStrategyType {
-		return fmt.Errorf("the update strategy is %s: only updates of the strategy %s are promoted and aborted", strategy,
+		return fmt.Errorf("the update strategy is %s: only updates with the strategy %s can be promoted or aborted", strategy,
 			v1.RollingUpdateStatefulSetStrategyType)
 	}
 	if status.ObservedGeneration != set.Generation {
-		return fmt.Errorf("the controller has not yet seen generation %d of the set, it has seen %d: look again at what the update is",
+		return fmt.Errorf("the controller has not observed generation %d of the set yet, only %d: check status.updateRevision, and try again",
 			set.Generation, status.ObservedGeneration)
 	}
 	if status.UpdateRevision != decision.Revision {
-		return fmt.Errorf("the decision is about the update to %s, and the present one is to %s", decision.Revision, status.UpdateRevision)
+		return fmt.Errorf("the request is for the update to %s, but the current update is to %s", decision.Revision, status.UpdateRevision)
 	}
 	if status.UpdateRevision == status.CurrentRevision {
-		return fmt.Errorf("no update is under way: revision %s is the current one", status.CurrentRevision)
+		return fmt.Errorf("no update is in progress: %s is the current revision", status.CurrentRevision)
 	}
 	rollout := recordOf(set)
 	if (rollout.Aborted || rollout.Rollback) && len(rollout.Superseded) == 0 {
-		return fmt.Errorf("the update to %s is rolled back already; give the set another template, or kubectl sts rollout restart",
+		return fmt.Errorf("the update to %s is already rolled back; change spec.template, or retry the update with kubectl sts rollout restart",
 			decision.Revision)
 	}
 	return nil
 }
 
-// promote approves the steps of an update up to one of them. Of one that was aborted and could not
-// be rolled back, that takes the abortion back.
+// promote approves the steps of an update up to and including one of them. It withdraws the abort
+// of an update that cannot be rolled back.
 func promote(set *v1.StatefulSet, rollout *v1.RolloutStatus, step int32) error {
 	if steps := stepsOf(set); int(step) > len(steps) {
-		return fmt.Errorf("there is no step %d: the update has %d", step, len(steps))
+		return fmt.Errorf("there is no step %d: the number of steps is %d", step, len(steps))
 	}
 	if step < rollout.Step {
 		return fmt.Errorf("step %d is done: the update is at step %d", step, rollout.Step)
@@ -117,17 +119,18 @@ func promote(set *v1.StatefulSet, rollout *v1.RolloutStatus, step int32) error {
 	return nil
 }
 
-// promoteAll ends the steps of an update, and takes an abortion back as promote does.
+// promoteAll ends the steps of an update, and withdraws an abort as promote does.
 func promoteAll(set *v1.StatefulSet, rollout *v1.RolloutStatus) error {
 	hasSteps := len(stepsOf(set)) > 0
 	if !hasSteps && !rollout.Aborted {
-		return errors.New("the update has no steps that could be promoted")
+		return errors.New("the update has no steps to promote")
 	}
 	rollout.PromotedAll, rollout.Aborted = hasSteps, false
 	return nil
 }
 
-// abort has the members that an update has reached go back, unless one has nothing to go back to.
+// abort makes the members that an update has reached return, unless one of them has no revision to
+// return to.
 func abort(set *v1.StatefulSet, rollout *v1.RolloutStatus, strays []v1.OrdinalRange) error {
 	switch text := neverCompleted(set, strays); {
 	case text == "":
@@ -135,11 +138,11 @@ func abort(set *v1.StatefulSet, rollout *v1.RolloutStatus, strays []v1.OrdinalRa
 		return nil
 	case rollout.Aborted:
 		return fmt.Errorf(
-			"the update is aborted already, and %s, so it cannot be rolled back; give the set another template, or go on with it: %s", text,
+			"the update is already aborted, and %s, so it cannot be rolled back; change spec.template, or continue the update: %s", text,
 			GoOn(set))
 	default:
 		return fmt.Errorf(
-			"%s, so the update cannot be rolled back; give the set another template, or stop the update where it is: kubectl sts rollout pause",
+			"%s, so the update cannot be rolled back; change spec.template, or pause the update: kubectl sts rollout pause",
 			text)
 	}
 }
@@ -151,11 +154,11 @@ func stepsOf(set *v1.StatefulSet) []v1.RolloutStep {
 	return nil
 }
 
-// fewNames is how many ranges of members are named.
+// fewNames is the maximum number of ranges of members that a message names.
 const fewNames = 3
 
-// neverCompleted says which members have no revision that they could go back to, empty if all
-// have.
+// neverCompleted names the members that have no revision to return to. It is empty if there are
+// none.
 func neverCompleted(set *v1.StatefulSet, strays []v1.OrdinalRange) string {
 	if len(strays) == 0 {
 		return ""

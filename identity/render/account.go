@@ -8,34 +8,37 @@ import (
 	"fmt"
 )
 
-// What one evaluation may create and do. The cost that CEL counts is no bound of either: it is compared
-// with its limit after a call has returned, and most functions cost the same whatever their arguments.
+// The limits on what one evaluation may create and do. The cost that CEL counts limits neither: CEL
+// compares it with its limit after a call has returned, and most functions cost the same for any
+// arguments.
 const (
-	mostValue   = 64 << 10 // bytes of a text, entries of a list
-	mostCreated = 4 << 20  // bytes of all texts and lists together
-	mostSteps   = 16 << 20 // bytes that are compared and searched, times how often
-	bytesOfItem = 16       // of a list, besides what the item itself takes
+	mostValue   = 64 << 10 // bytes of a string, entries of a list
+	mostCreated = 4 << 20  // bytes of all strings and lists together
+	mostSteps   = 16 << 20 // bytes that are compared and searched, counted each time
+	bytesOfItem = 16       // of an item in a list, in addition to the item itself
 )
 
-// accountName is where evaluations find their account. No variable can have this name.
+// accountName is the variable with the account of an evaluation. No variable of an expression can
+// have this name.
 const accountName = "@account"
 
-// account is what an evaluation may still create and do. Whatever grows asks it before it does.
+// account is what an evaluation may still create and do. Every call that creates something asks it
+// first.
 type account struct {
-	ctx     context.Context //nolint:containedctx // it lives as long as one evaluation
+	ctx     context.Context //nolint:containedctx // it exists only during one evaluation
 	created int
 	steps   int
 }
 
-// text asks for a text of some bytes.
+// text reserves a string of some bytes.
 func (a *account) text(size int) error {
 	if size > mostValue {
-		return fmt.Errorf("would create a text of %d bytes, at most %d are allowed", size, mostValue)
+		return fmt.Errorf("would create a string of %d bytes, at most %d are allowed", size, mostValue)
 	}
 	return a.create(size)
 }
 
-// list asks for a list, or a map, of some entries.
+// list reserves a list, or a map, of some entries.
 func (a *account) list(entries int) error {
 	if entries > mostValue {
 		return fmt.Errorf("would create a list of %d entries, at most %d are allowed", entries, mostValue)
@@ -45,12 +48,12 @@ func (a *account) list(entries int) error {
 
 func (a *account) create(size int) error {
 	if a.created += size; a.created > mostCreated {
-		return fmt.Errorf("creates more than %d bytes of texts and lists", mostCreated)
+		return fmt.Errorf("creates more than %d bytes of strings and lists", mostCreated)
 	}
 	return a.work(size)
 }
 
-// work asks for the time to go through some bytes.
+// work reserves the time to read some bytes.
 func (a *account) work(steps int) error {
 	if a.ctx.Err() != nil {
 		return stopped(a.ctx)

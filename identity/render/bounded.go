@@ -15,8 +15,9 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// bounded makes every call that can create or compare much ask the account of the evaluation first. The
-// size of what a call gives is computed from its arguments, so nothing is allocated that is refused.
+// bounded makes every call that can create or compare large values ask the account of the
+// evaluation first. The size of the result is computed from the arguments, so nothing is allocated
+// for a call that is refused.
 func bounded(env *cel.Env) interpreter.InterpretableDecoratorV2 {
 	return func(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 		switch node := node.(type) {
@@ -54,7 +55,7 @@ func boundedCall(env *cel.Env, node interpreter.InterpretableCall) (interpreter.
 	}}, nil
 }
 
-// call is a call that asks before it is made.
+// call is a call that asks the account before it is executed.
 type call struct {
 	interpreter.InterpretableCall
 
@@ -82,8 +83,8 @@ func (c call) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return types.LabelErrNode(c.ID(), c.apply(a, args))
 }
 
-// constructor is a list or a map that is written in the expression. Comprehensions add to their result
-// with one for each item.
+// constructor is a list or a map literal in an expression. A comprehension uses one for each item
+// that it adds to its result.
 type constructor struct {
 	interpreter.InterpretableConstructor
 }
@@ -114,7 +115,7 @@ func accountOf(frame *interpreter.ExecutionFrame) (*account, error) {
 	return a, nil
 }
 
-// implementation is what a call does with its arguments.
+// implementation returns the function that executes a call with its arguments.
 func implementation(env *cel.Env, node interpreter.InterpretableCall) (func(args []ref.Val) ref.Val, error) {
 	switch node.Function() {
 	case operators.Equals:

@@ -53,25 +53,25 @@ func TestWhatGrowsIsRefusedBeforeItIsMade(t *testing.T) {
 	const whole = `[BIG].map(x, x + x + x + x + x + x + x + x + x + x)` // 40 KiB
 	for sentence, test := range map[string]struct{ expression, want string }{
 		"a text put between all bytes of itself": {
-			`[BIG].map(x, x.replace("", "aaaaaaaaaaaaaaaaaaaa")).map(z, z.replace("", z))[0]`, "would create a text of 86036 bytes"},
-		"a long text put between its own bytes":     {quarter + `.map(z, z.replace("", z))[0]`, "would create a text of"},
-		"an expression that replaces between bytes": {`[BIG].map(x, regex.replace(x, "", x))[0]`, "would create a text of"},
+			`[BIG].map(x, x.replace("", "aaaaaaaaaaaaaaaaaaaa")).map(z, z.replace("", z))[0]`, "would create a string of 86036 bytes"},
+		"a long text put between its own bytes":     {quarter + `.map(z, z.replace("", z))[0]`, "would create a string of"},
+		"an expression that replaces between bytes": {`[BIG].map(x, regex.replace(x, "", x))[0]`, "would create a string of"},
 		"a group that is repeated": {
-			`[BIG].map(x, x + x + x + x).map(x, regex.replace(x, "(x{40})", "\\1\\1\\1\\1\\1"))[0]`, "would create a text of"},
-		"the bytes of a text joined by it": {`[BIG].map(x, x.split("").join(x))[0]`, "would create a text of"},
+			`[BIG].map(x, x + x + x + x).map(x, regex.replace(x, "(x{40})", "\\1\\1\\1\\1\\1"))[0]`, "would create a string of"},
+		"the bytes of a text joined by it": {`[BIG].map(x, x.split("").join(x))[0]`, "would create a string of"},
 		"an empty target": {
-			`regex.replace("", "", BIG).replace("", BIG) + [BIG].map(x, x.replace("", x))[0]`, "would create a text of"},
-		"texts that are added":     {whole + `.map(x, x + x)[0]`, "would create a text of 81920 bytes"},
-		"texts that are formatted": {whole + `.map(x, "%s%s".format([x, x]))[0]`, "would create a text of"},
-		"a text in hexadecimal":    {whole + `.map(x, "%x".format([x]))[0]`, "would create a text of 81922 bytes"},
+			`regex.replace("", "", BIG).replace("", BIG) + [BIG].map(x, x.replace("", x))[0]`, "would create a string of"},
+		"texts that are added":     {whole + `.map(x, x + x)[0]`, "would create a string of 81920 bytes"},
+		"texts that are formatted": {whole + `.map(x, "%s%s".format([x, x]))[0]`, "would create a string of"},
+		"a text in hexadecimal":    {whole + `.map(x, "%x".format([x]))[0]`, "would create a string of 81922 bytes"},
 		"a text as base64": {
-			`[BIG].map(x, x.replace("", "aaaaaaaaaaaa")).map(x, base64.encode(bytes(x)))[0]`, "would create a text of 71016 bytes"},
+			`[BIG].map(x, x.replace("", "aaaaaaaaaaaa")).map(x, base64.encode(bytes(x)))[0]`, "would create a string of 71016 bytes"},
 		"a text in quotes": {
-			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, strings.quote(x))[0]`, "would create a text of"},
+			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, strings.quote(x))[0]`, "would create a string of"},
 		"a text as JSON": {
-			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, json.encode(x))[0]`, "would create a text of"},
+			`[QUOTES].map(x, x + x + x + x + x + x + x + x + x + x).map(x, json.encode(x))[0]`, "would create a string of"},
 		"a list in a list in a list, as JSON": {
-			`[BIG]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, json.encode(x))[0]`, "would create a text of"},
+			`[BIG]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, json.encode(x))[0]`, "would create a string of"},
 		"a list in a list in a list, compared": {
 			`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.map(x, x == x)[0])`, "compares and searches more than"},
 		"a list in a list in a list, sought": {
@@ -79,11 +79,11 @@ func TestWhatGrowsIsRefusedBeforeItIsMade(t *testing.T) {
 		"a list in a list in a list, flattened": {
 			`string([1]` + strings.Repeat(`.map(x, [x, x, x, x])`, 20) + `.flatten(20).size())`, "would create a list of"},
 		"a regular expression that is a value": {
-			`string([1,1].map(i, [P].map(p, "".matches(p))).size())`, "1:42: the regular expression must be a literal text"},
-		"a regular expression that is put together": {`string("".matches("a" + "b"))`, "the regular expression must be a literal text"},
-		"a regular expression that is a member's":   {`regex.replace(IDENTITY, IDENTITY, "")`, "the regular expression must be a literal text"},
+			`string([1,1].map(i, [P].map(p, "".matches(p))).size())`, "1:42: the regular expression must be a string literal"},
+		"a regular expression that is put together": {`string("".matches("a" + "b"))`, "the regular expression must be a string literal"},
+		"a regular expression that is a member's":   {`regex.replace(IDENTITY, IDENTITY, "")`, "the regular expression must be a string literal"},
 		"a long regular expression": {
-			`string("".matches("(a{1000}){1000}"))`, "is no regular expression: error parsing regexp: invalid repeat count: `{1000}`"},
+			`string("".matches("(a{1000}){1000}"))`, "is not a regular expression: error parsing regexp: invalid repeat count: `{1000}`"},
 		"a regular expression with a long program": {
 			`string("".matches("a{1000}b{1000}"))`, `regular expression "a{1000}b{1000}" needs more than 1000 instructions`},
 		"a regular expression of many classes": {`string("".matches("[\\pL\\pN]{30}"))`, "needs more than 1000 instructions"},
@@ -91,7 +91,7 @@ func TestWhatGrowsIsRefusedBeforeItIsMade(t *testing.T) {
 		"a regular expression and a long text, often": {
 			`string([BIG].map(x, lists.range(90).map(i, x.matches("^(x?){100}y$")))[0].size())`, "compares and searches more than"},
 		"all matches in a long text": {
-			whole + `.map(x, regex.extractAll(x, "x").size())[0] == 1 ? "a" : "b"`, "a text of 40960 bytes is too long to find all matches"},
+			whole + `.map(x, regex.extractAll(x, "x").size())[0] == 1 ? "a" : "b"`, "a string of 40960 bytes is too long to find all matches"},
 		"a macro that repeats what it stands behind": {
 			"string(optional.of(1)" + strings.Repeat(".optMap(x,x)", 14) + ".value())", "has more than 10000 parts when its macros are expanded"},
 		"another one that does": {"string(optional.of(1)" + strings.Repeat(".optFlatMap(x,optional.of(x))", 14) + ".value())",
@@ -166,15 +166,15 @@ func TestEveryFunctionIsBounded(t *testing.T) {
 
 func TestOutputsReadFields(t *testing.T) {
 	for expression, want := range map[string]string{
-		`object.data.a.replace("", object.data.a)`:                 "1:22: outputs read fields, replace is not for them",
-		`object.data.a + object.data.a`:                            "1:15: outputs read fields, + is not for them",
-		`"%s%s".format([object.data.a, object.data.a])`:            "outputs read fields, format is not for them",
-		`object.data.a.split("").join(object.data.a)`:              "outputs read fields, join is not for them",
-		`regex.replace(object.data.a, "", object.data.a)`:          "outputs read fields, regex.replace is not for them",
-		`base64.encode(bytes(object.data.a))`:                      "is not for them",
-		`json.encode(object)`:                                      "outputs read fields, json.encode is not for them",
-		`strings.quote(object.data.a)`:                             "outputs read fields, strings.quote is not for them",
-		`string(object.data.a.matches(object.data.a))`:             "the regular expression must be a literal text",
+		`object.data.a.replace("", object.data.a)`:                 "1:22: outputs only read fields, so replace is not allowed",
+		`object.data.a + object.data.a`:                            "1:15: outputs only read fields, so + is not allowed",
+		`"%s%s".format([object.data.a, object.data.a])`:            "outputs only read fields, so format is not allowed",
+		`object.data.a.split("").join(object.data.a)`:              "outputs only read fields, so join is not allowed",
+		`regex.replace(object.data.a, "", object.data.a)`:          "outputs only read fields, so regex.replace is not allowed",
+		`base64.encode(bytes(object.data.a))`:                      "is not allowed",
+		`json.encode(object)`:                                      "outputs only read fields, so json.encode is not allowed",
+		`strings.quote(object.data.a)`:                             "outputs only read fields, so strings.quote is not allowed",
+		`string(object.data.a.matches(object.data.a))`:             "the regular expression must be a string literal",
 		`object.list.filter(o, o.kind == "b").map(o, o.at)[0]`:     "",
 		`object.?status.?address.orValue("none")`:                  "",
 		`has(object.spec.port) ? string(object.spec.port) : "0"`:   "",
@@ -222,11 +222,11 @@ func TestAnAccountIsUsedUp(t *testing.T) {
 		most int
 		want string
 	}{
-		"texts": {func(a *account) error { return a.text(mostValue) }, 64, "creates more than 4194304 bytes of texts and lists"},
-		"lists": {func(a *account) error { return a.list(1023) }, 256, "creates more than 4194304 bytes of texts and lists"},
+		"texts": {func(a *account) error { return a.text(mostValue) }, 64, "creates more than 4194304 bytes of strings and lists"},
+		"lists": {func(a *account) error { return a.list(1023) }, 256, "creates more than 4194304 bytes of strings and lists"},
 		"time":  {func(a *account) error { return a.work(1 << 20) }, 16, "compares and searches more than 16777216 bytes"},
 		"a text, too long": {
-			func(a *account) error { return a.text(mostValue + 1) }, 0, "would create a text of 65537 bytes, at most 65536 are allowed"},
+			func(a *account) error { return a.text(mostValue + 1) }, 0, "would create a string of 65537 bytes, at most 65536 are allowed"},
 		"a list, too long": {
 			func(a *account) error { return a.list(mostValue + 1) }, 0, "would create a list of 65537 entries, at most 65536 are allowed"},
 		"more than an int": {

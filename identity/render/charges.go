@@ -13,8 +13,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// charges are what calls ask for before they are made, by the name of the function. A function that is
-// neither here, nor in searches, nor in constants, cannot be called (judge.go).
+// charges are what calls ask of the account before they are executed, by the name of the function.
+// A function that is not in charges, searches or constants cannot be called (judge.go).
 //
 //nolint:gochecknoglobals // a table
 var charges = sync.OnceValue(func() map[string]func(a *account, args []ref.Val) error {
@@ -43,7 +43,7 @@ var charges = sync.OnceValue(func() map[string]func(a *account, args []ref.Val) 
 	}
 })
 
-// constants are the functions that cost the same, and give as little, whatever they are given.
+// constants are the functions whose cost and result are small for any arguments.
 func constants() []string {
 	return []string{
 		operators.LogicalNot, operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.NotStrictlyFalse,
@@ -59,7 +59,7 @@ func constants() []string {
 	}
 }
 
-// long is how many bytes a text has, and how many entries a list or a map.
+// long is the number of bytes of a string, or the number of entries of a list or a map.
 func long(value ref.Val) int {
 	switch value := value.(type) {
 	case types.String:
@@ -81,13 +81,13 @@ func number(value ref.Val, otherwise int64) int64 {
 	return otherwise
 }
 
-// text is a text, and empty for what is none: the call refuses that.
+// text is the string of a value. It is empty for another type, which the call itself refuses.
 func text(value ref.Val) string {
 	s, _ := value.(types.String)
 	return string(s)
 }
 
-// scanned goes through its arguments once, and gives next to nothing.
+// scanned is for functions that read their arguments once and return a small value.
 func scanned(a *account, args []ref.Val) error {
 	steps := 0
 	for _, arg := range args {
@@ -96,7 +96,7 @@ func scanned(a *account, args []ref.Val) error {
 	return a.work(steps)
 }
 
-// copied gives as much as its first argument has at most.
+// copied is for functions whose result is at most as large as their first argument.
 func copied(a *account, args []ref.Val) error {
 	if _, is := args[0].(traits.Lister); is {
 		return a.list(long(args[0]))
@@ -104,7 +104,7 @@ func copied(a *account, args []ref.Val) error {
 	return a.text(long(args[0]))
 }
 
-// converted copies texts. What else becomes a text is short.
+// converted is for conversions. They copy strings; all other results are short.
 func converted(a *account, args []ref.Val) error {
 	switch args[0].(type) {
 	case types.String, types.Bytes:
@@ -114,7 +114,7 @@ func converted(a *account, args []ref.Val) error {
 	}
 }
 
-// added joins two texts, or two lists. Of lists the first is not copied.
+// added joins two strings, or two lists. It does not copy the first list.
 func added(a *account, args []ref.Val) error {
 	switch args[0].(type) {
 	case types.String, types.Bytes:
@@ -129,7 +129,7 @@ func added(a *account, args []ref.Val) error {
 	}
 }
 
-// compared goes through both values, and all that is in them.
+// compared reads both values completely.
 func compared(a *account, args []ref.Val) error {
 	return a.work(min(whole(args[0]), whole(args[1])) + 1)
 }
@@ -146,7 +146,7 @@ func looked(a *account, args []ref.Val) error {
 	return a.work(one)
 }
 
-// sliced gives a part of a text.
+// sliced returns a part of a string.
 func sliced(a *account, args []ref.Val) error {
 	const longestRune = 4
 	if err := a.work(long(args[0])); err != nil {
@@ -159,7 +159,7 @@ func sliced(a *account, args []ref.Val) error {
 	return a.text(int(part))
 }
 
-// replaced puts a text in the place of another one, wherever that is, or as often as the limit says.
+// replaced replaces all occurrences of a string, or as many as the limit allows.
 func replaced(a *account, args []ref.Val) error {
 	in, from, to := text(args[0]), text(args[1]), text(args[2])
 	if err := a.work(len(in)); err != nil {
@@ -193,7 +193,7 @@ func joined(a *account, args []ref.Val) error {
 	return a.text(size)
 }
 
-// divided gives parts that share the bytes of the text.
+// divided returns parts that share the bytes of the string.
 func divided(a *account, args []ref.Val) error {
 	if err := scanned(a, args); err != nil {
 		return err
@@ -201,12 +201,12 @@ func divided(a *account, args []ref.Val) error {
 	return a.list(strings.Count(text(args[0]), text(args[1])) + 1)
 }
 
-// sought may compare a text at every place of another one.
+// sought may compare a string at every position of another one.
 func sought(a *account, args []ref.Val) error {
 	return a.work(product(long(args[0])+1, long(args[1])+1))
 }
 
-// sorted compares keys, which are the values of the list if there are none.
+// sorted compares keys. If there are none, it compares the values of the list.
 func sorted(a *account, args []ref.Val) error {
 	n := long(args[0])
 	if err := a.list(n); err != nil {
@@ -225,7 +225,7 @@ func unique(a *account, args []ref.Val) error {
 	return a.list(n)
 }
 
-// flattened gives the entries of lists in the list, as deep as it is told.
+// flattened returns the entries of nested lists, up to the depth in its argument.
 func flattened(a *account, args []ref.Val) error {
 	depth := int64(1)
 	if len(args) == 2 {
@@ -234,7 +234,8 @@ func flattened(a *account, args []ref.Val) error {
 	return a.list(leaves(args[0], depth, mostValue+1))
 }
 
-// leaves are how many entries a list has with those of lists in it, as deep as is asked and as far as most.
+// leaves is the number of entries of a list with nested lists up to a depth. It stops counting at
+// most.
 func leaves(value ref.Val, depth int64, most int) int {
 	list, is := value.(traits.Lister)
 	if !is || depth < 0 {
@@ -247,8 +248,8 @@ func leaves(value ref.Val, depth int64, most int) int {
 	return n
 }
 
-// whole is how many bytes are compared if a value is. Of one that has more than can be, it is not counted
-// how many.
+// whole is the number of bytes that a comparison of a value reads. It does not count further than
+// the limit.
 func whole(value ref.Val) int {
 	const most = 1 << 20
 	if n := written(value, most); n <= most {
@@ -257,7 +258,7 @@ func whole(value ref.Val) int {
 	return mostSteps + 1
 }
 
-// product is a times b, or more than can be asked for.
+// product is a times b. If that exceeds the limit, it is a number above the limit.
 func product(a, b int) int {
 	if a <= 0 || b <= 0 {
 		return 0

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package render makes of a template what it is for one member: $(NAME) in its strings becomes
-// the value of a parameter, and transforms compute fields. Everything here is a pure function of
-// its arguments, and is bounded: in time by what expressions may cost, in space by what they may
-// give. Equal arguments give equal results.
+// Package render renders a template for one member: it replaces $(NAME) in strings with the value
+// of a parameter, and computes fields with transforms. All functions are pure and bounded: in time
+// by the allowed cost of expressions, in space by the allowed size of their results. Equal
+// arguments give equal results.
 package render

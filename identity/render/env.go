@@ -11,9 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// giveEnv gives containers the parameters that they name where the kubelet looks them up, and those
-// that are to be there in any case, in front of their own variables. The kubelet then does the rest.
-// What changes while pods run is read from an annotation, which the pod gets if anything reads it.
+// giveEnv adds environment variables to containers, before their own variables: the parameters that
+// they name where the kubelet expands variables, and those in always. The kubelet does the rest. A
+// parameter that changes while pods run is read from an annotation, which the pod gets only if it
+// reads the annotation.
 func giveEnv(template *corev1.PodTemplateSpec, always []string, known map[string]parameter) {
 	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
 		for i := range containers {
@@ -36,8 +37,8 @@ func giveEnv(template *corev1.PodTemplateSpec, always []string, known map[string
 	}
 }
 
-// envOf are the variables that a container gets: first those that are always to be there, then those
-// that it names, by name.
+// envOf are the variables that a container gets: first those in always, then those that it names,
+// sorted.
 func envOf(c *corev1.Container, always []string, known map[string]parameter) (env []corev1.EnvVar) {
 	done := map[string]bool{}
 	for i := range c.Env {
@@ -54,7 +55,7 @@ func envOf(c *corev1.Container, always []string, known map[string]parameter) (en
 	return env
 }
 
-// eachExpanded visits the texts of a container in which the kubelet looks up names.
+// eachExpanded visits the strings of a container in which the kubelet expands variables.
 func eachExpanded(c *corev1.Container, visit func(text string)) {
 	for _, texts := range [][]string{c.Command, c.Args} {
 		for _, text := range texts {
@@ -69,10 +70,10 @@ func eachExpanded(c *corev1.Container, visit func(text string)) {
 	}
 }
 
-// variable is a parameter as the variable of a container.
+// variable is the environment variable for a parameter.
 func (p parameter) variable(name string) corev1.EnvVar {
 	if p.annotation == "" {
-		return corev1.EnvVar{Name: name, Value: strings.ReplaceAll(p.text, "$", "$$")} // or the kubelet would look up names in it
+		return corev1.EnvVar{Name: name, Value: strings.ReplaceAll(p.text, "$", "$$")} // so that the kubelet does not expand it
 	}
 	return corev1.EnvVar{
 		Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: fieldOf(p.annotation)}}}
@@ -80,7 +81,7 @@ func (p parameter) variable(name string) corev1.EnvVar {
 
 func fieldOf(annotation string) string { return "metadata.annotations['" + annotation + "']" }
 
-// reads reports whether a pod reads a field of its own.
+// reads reports whether a pod reads a field of itself.
 func reads(pod *corev1.PodSpec, path string) bool {
 	isIt := func(f *corev1.ObjectFieldSelector) bool { return f != nil && f.FieldPath == path }
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
@@ -97,7 +98,7 @@ func reads(pod *corev1.PodSpec, path string) bool {
 	})
 }
 
-// filesOf are the files of a volume that say something about the pod.
+// filesOf are the files of a volume that show fields of the pod.
 func filesOf(v corev1.Volume) (files []corev1.DownwardAPIVolumeFile) {
 	if v.DownwardAPI != nil {
 		files = append(files, v.DownwardAPI.Items...)

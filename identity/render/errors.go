@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Error says why something cannot be rendered.
+// Error is the reason why something cannot be rendered.
 type Error struct {
-	// In is the part of spec that is to blame, such as identity.transforms[0]; Field is the one in
-	// it, empty if it is the part itself.
+	// In is the part of spec with the error, such as identity.transforms[0]. Field is the field in
+	// that part, empty for the whole part.
 	In, Field string
-	// Value is what stands there.
+	// Value is the invalid value.
 	Value string
-	// Detail says what is wrong with it.
+	// Detail describes the error.
 	Detail string
-	// Forbidden is true if it is not the value that is wrong, but that there is one.
+	// Forbidden is true if the field must not be set, whatever its value.
 	Forbidden bool
-	// Stopped is true if nothing is wrong but that the time for evaluations was over. It may succeed when
-	// it is tried again.
+	// Stopped is true if the only error is that the evaluation ran out of time. A retry may
+	// succeed.
 	Stopped bool
 }
 
@@ -30,16 +30,16 @@ func errorf(in, field, value, format string, args ...any) *Error {
 	return &Error{In: in, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)}
 }
 
-// For says what is wrong for a member.
+// For describes the error for a member.
 func (e *Error) For(ordinal int) string {
 	return fmt.Sprintf("%s for ordinal %d: %s", e.In, ordinal, e.Detail)
 }
 
-// changes says that a parameter is no good for what stays as it is.
+// changes is the reason why a parameter cannot be used at a place that never changes.
 const changes = "changes while pods run; use it in env, args, command or objectTemplates"
 
-// owned are the paths that are not the template's to say, of a template whose pods are found by some
-// labels.
+// owned are the paths that a template cannot set, because the controller sets them. selected are
+// the labels in the selector of the set.
 func owned(selected []string) []pointer {
 	all := []pointer{
 		{"metadata", "name"}, {"metadata", "generateName"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "uid"},
@@ -50,7 +50,7 @@ func owned(selected []string) []pointer {
 	return all
 }
 
-// labelsOfMember are those that say which member a pod is, and of which revision.
+// labelsOfMember are the labels that identify the member and the revision of a pod.
 func labelsOfMember() []string {
 	return []string{"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "controller-revision-hash"}
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// evaluationsAtOnce is how many expressions the process evaluates at a time. With mostCreated it bounds
-// the memory that all evaluations hold.
+// evaluationsAtOnce is the maximum number of expressions that the process evaluates at the same
+// time. With mostCreated, it limits the memory of all evaluations.
 const evaluationsAtOnce = 4
 
-// evaluating has an entry for each evaluation that is under way.
+// evaluating has an entry for each evaluation in progress.
 //
-//nolint:gochecknoglobals // it bounds what the process takes, whoever evaluates
+//nolint:gochecknoglobals // it limits all evaluations of the process
 var evaluating = make(chan struct{}, evaluationsAtOnce)
 
-// Evaluation says until when expressions may be evaluated. Nil stands for no end.
+// Evaluation limits the time in which expressions are evaluated. Nil means no limit.
 type Evaluation struct {
-	ctx context.Context //nolint:containedctx // a value that pure functions hand on
+	ctx context.Context //nolint:containedctx // a value that pure functions pass on
 }
 
-// Within lets expressions be evaluated until the context ends.
+// Within returns an evaluation that ends with the context.
 func Within(ctx context.Context) *Evaluation { return &Evaluation{ctx} }
 
-// Ended reports whether the time for evaluations is over.
+// Ended reports whether the time limit is exceeded.
 func (e *Evaluation) Ended() bool { return e.context().Err() != nil }
 
 func (e *Evaluation) context() context.Context {
@@ -40,14 +40,14 @@ func (e *Evaluation) context() context.Context {
 	return e.ctx
 }
 
-// errStopped is an evaluation that was ended from outside. It may succeed when it is tried again.
-var errStopped = errors.New("the time for its evaluation is over")
+// errStopped is an evaluation that was stopped by its context. A retry may succeed.
+var errStopped = errors.New("the evaluation did not complete in time")
 
 func stopped(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errStopped, context.Cause(ctx))
 }
 
-// run evaluates a program when fewer than evaluationsAtOnce others are evaluated.
+// run evaluates a program when fewer than evaluationsAtOnce evaluations are in progress.
 func (e *Evaluation) run(program cel.Program, input map[string]any) (result ref.Val, cost uint64, err error) {
 	ctx := e.context()
 	select {

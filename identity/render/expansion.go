@@ -14,24 +14,24 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// What an expression may grow to before it is evaluated. A macro that copies what it stands behind makes
-// an expression of 200 bytes as long as a book, and the type of a map whose keys are maps doubles with
-// every level.
+// The limits on the size of an expression before it is evaluated. A macro that copies its target
+// makes an expression of 200 bytes as long as a book, and the type of a map whose keys are maps
+// doubles with every level.
 const (
 	mostParts        = 10_000
 	mostComputedMaps = 8
 	copiesOfTarget   = 4
 )
 
-// plain reads expressions without expanding macros.
+// plain parses expressions without expanding macros.
 //
-//nolint:gochecknoglobals // made once, and the same ever after
+//nolint:gochecknoglobals // built once, and never changed
 var plain = sync.OnceValues(func() (*parser.Parser, error) {
 	return parser.NewParser(parser.EnableOptionalSyntax(true), parser.ExpressionSizeCodePointLimit(mostExpression),
 		parser.MaxRecursionDepth(mostDepth))
 })
 
-// parse reads an expression as it is written.
+// parse parses an expression without expanding macros.
 func parse(text string) (*ast.AST, error) {
 	p, err := plain()
 	if err != nil {
@@ -44,15 +44,15 @@ func parse(text string) (*ast.AST, error) {
 	return parsed, nil
 }
 
-// judgeExpansion refuses an expression that would become too long when macros are expanded and types are
-// found, before either is done.
+// judgeExpansion rejects an expression that would become too long when macros are expanded and
+// types are inferred, before either is done.
 func judgeExpansion(text string) error {
 	parsed, err := parse(text)
 	if err != nil {
 		return err
 	}
 	if n := partsOf(parsed.Expr()); n > mostParts {
-		return fmt.Errorf("has more than %d parts when its macros are expanded: %s repeat what they stand behind", mostParts,
+		return fmt.Errorf("has more than %d parts when its macros are expanded: %s copy their target", mostParts,
 			strings.Join(copying(), " and "))
 	}
 	if n := computedMaps(parsed.Expr()); n > mostComputedMaps {
@@ -61,16 +61,16 @@ func judgeExpansion(text string) error {
 	return nil
 }
 
-// wrongAt is what is wrong with an expression, with its place.
+// wrongAt describes the error in an expression, with its place.
 func wrongAt(found *common.Error) error {
 	return fmt.Errorf("%s: %s", position(found.Location), strings.TrimSuffix(found.Message, " (in container '')"))
 }
 
-// copying are the macros that repeat what they stand behind.
+// copying are the macros that copy their target.
 func copying() []string { return []string{"optMap", "optFlatMap"} }
 
-// partsOf is about how many parts an expression has when its macros are expanded. It stops counting past
-// what is allowed.
+// partsOf is the approximate number of parts of an expression after its macros are expanded. It
+// stops counting above the limit.
 func partsOf(e ast.Expr) int {
 	n, copied := 1, int64(0)
 	if e.Kind() == ast.CallKind && e.AsCall().IsMemberFunction() && slices.Contains(copying(), e.AsCall().FunctionName()) {
@@ -88,7 +88,7 @@ func partsOf(e ast.Expr) int {
 	return n
 }
 
-// computedMaps are how many maps an expression has with a key that is no literal.
+// computedMaps is the number of maps in an expression with a key that is not a literal.
 func computedMaps(e ast.Expr) int {
 	n := 0
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// judge refuses what changes while pods run, and what need not be the same every time. It reports
-// whether the expression reads MEMBERS.
+// judge rejects expressions that read parameters which change while pods run, and expressions whose
+// result may differ between evaluations. It reports whether the expression reads MEMBERS.
 func (c *compilation) judge(checked *ast.AST) (lists bool, err error) {
 	references := checked.ReferenceMap()
 	for _, id := range slices.Sorted(maps.Keys(references)) {
@@ -39,14 +39,14 @@ func (c *compilation) judge(checked *ast.AST) (lists bool, err error) {
 		}
 		if over := checked.GetType(e.AsComprehension().IterRange().ID()); over.Kind() != types.ListKind {
 			at := checked.SourceInfo().GetStartLocation(e.AsComprehension().IterRange().ID())
-			err = fmt.Errorf("%s: only lists have an order in which to go through them, %s has none", position(at), over)
+			err = fmt.Errorf("%s: only lists can be iterated; %s has no order", position(at), over)
 		}
 	}))
 	return lists, err
 }
 
-// judgeCalls wants calls of functions only whose results are bounded before they are made, and regular
-// expressions that are literals.
+// judgeCalls accepts only calls of functions whose results are bounded before they are computed,
+// and only regular expressions that are literals.
 func judgeCalls(checked *ast.AST) (err error) {
 	wrong := func(e ast.Expr, format string, args ...any) {
 		if err == nil {
@@ -72,9 +72,10 @@ func judgeCalls(checked *ast.AST) (err error) {
 	return err
 }
 
-// entriesGoTo are the functions that may be given entries of the list of members, or lists of them: they
-// do not look into entries, so that what they cost does not depend on how many there are, or is counted.
-// To compare two lists, or to write one as text, costs next to nothing as costs are counted.
+// entriesGoTo are the functions to which entries of the list of members, or lists of them, can be
+// passed. They do not read the entries, so their cost does not depend on the number of entries, or
+// CEL counts it. In contrast, CEL counts almost no cost for the comparison of two lists or the
+// conversion of a list to a string.
 func entriesGoTo() []string {
 	return []string{
 		operators.Index, operators.OptIndex, operators.OptSelect, operators.Add, operators.Conditional, "size", "slice", "reverse", "first",
@@ -83,9 +84,9 @@ func entriesGoTo() []string {
 	}
 }
 
-var errMixed = errors.New("members are mixed with what is no member; use their fields")
+var errMixed = errors.New("members are mixed with other values; use their fields")
 
-// judgeFlow wants entries of the list of members to be gone through, and asked for their fields.
+// judgeFlow allows only iteration over the list of members, and access to fields of its entries.
 func judgeFlow(checked *ast.AST) (err error) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(checked), ast.AllMatcher()) {
 		if !slices.ContainsFunc(e.Children(), func(c ast.NavigableExpr) bool { return holds(c.Type(), isEntry) }) {
@@ -93,7 +94,7 @@ func judgeFlow(checked *ast.AST) (err error) {
 		}
 		switch {
 		case e.Kind() == ast.CallKind && !slices.Contains(entriesGoTo(), e.AsCall().FunctionName()):
-			err = fmt.Errorf("members cannot be given to %s; use their fields", displayed(e.AsCall().FunctionName()))
+			err = fmt.Errorf("members cannot be passed to %s; use their fields", displayed(e.AsCall().FunctionName()))
 		case holds(e.Type(), isAnything):
 			err = errMixed
 		default:
@@ -104,7 +105,7 @@ func judgeFlow(checked *ast.AST) (err error) {
 	return nil
 }
 
-// displayed is a function as it is written.
+// displayed is the name of a function as it is written in an expression.
 func displayed(function string) string {
 	if operator, is := operators.FindReverse(function); is && operator != "" {
 		return operator
@@ -112,7 +113,7 @@ func displayed(function string) string {
 	return function
 }
 
-// holds reports whether a type is, or is made of, one of a sort.
+// holds reports whether a type, or one of its parameters, is of a kind.
 func holds(t *types.Type, sort func(*types.Type) bool) bool {
 	return t != nil && (sort(t) || slices.ContainsFunc(t.Parameters(), func(p *types.Type) bool { return holds(p, sort) }))
 }

@@ -8,25 +8,25 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Manifest is what the manifest of an object template says about its objects. Everything that needs
-// the kind, the version or the name of these objects reads them with ReadManifest, so that what is
-// reviewed, rendered, watched and deleted is always the same.
+// Manifest is the parsed manifest of an object template. All code that needs the kind, the version
+// or the name of its objects reads them with ReadManifest, so that what is reviewed, rendered,
+// watched and deleted is always the same.
 type Manifest struct {
 	// Tree is the whole manifest.
 	Tree map[string]any
-	// Kind is the kind of the objects and its version, as far as the manifest has them.
+	// Kind is the kind and version of the objects. A part that the manifest does not have is empty.
 	Kind schema.GroupVersionKind
 	// Name is the name of the objects, with parameters.
 	Name string
 }
 
-// ReadManifest reads a manifest as the host cluster does: keys are case-sensitive, and of a key that
-// appears several times the last value counts. in is the path of the manifest below spec. It returns
-// an error for text that is not a JSON object, and for an apiVersion that cannot be one.
+// ReadManifest parses a manifest as the host cluster does: keys are case-sensitive, and the last
+// value of a repeated key wins. in is the path of the manifest below spec. It returns an error for
+// text that is not a JSON object, and for an invalid apiVersion.
 func ReadManifest(raw []byte, in string) (Manifest, *Error) {
 	tree := map[string]any{}
 	if err := utiljson.Unmarshal(raw, &tree); err != nil || tree == nil {
-		return Manifest{}, errorf(in, "", "", "must be an object of Kubernetes")
+		return Manifest{}, errorf(in, "", "", "must be a Kubernetes object")
 	}
 	apiVersion, _ := tree["apiVersion"].(string)
 	kind, _ := tree["kind"].(string)

@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// mostNesting is how many levels a manifest may have.
+// mostNesting is the maximum depth of a manifest.
 const mostNesting = 64
 
-// CheckKeys returns what is wrong with the first key of a manifest that another program could read in
-// another way: one that appears twice in its object, or that differs from a known key of Kubernetes
-// only in case. It returns nil for text that ReadManifest refuses. in is the path of the manifest
-// below spec. The work is proportional to the length of the text.
+// CheckKeys returns an error for the first key of a manifest that another program could read in
+// another way: a key that appears twice in its object, or that differs from a known key of
+// Kubernetes only in case. It returns nil for text that ReadManifest rejects. in is the path of the
+// manifest below spec. The work is proportional to the length of the text.
 func CheckKeys(raw []byte, in string) *Error {
 	if _, unreadable := ReadManifest(raw, in); unreadable != nil {
-		return nil //nolint:nilerr // whoever reads the manifest says so
+		return nil //nolint:nilerr // the reader of the manifest reports the error
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	return (&keyCheck{decoder: decoder, in: in}).value()
 }
 
-// topKeys are the keys at the top of a manifest that are known, here or in Kubernetes.
+// topKeys are the known keys at the top of a manifest, here or in Kubernetes.
 func topKeys() []string {
 	return []string{"apiVersion", "kind", "metadata", "spec", "status", "data", "stringData", "binaryData", "type", "immutable"}
 }
@@ -38,11 +38,11 @@ func metadataKeys() []string {
 		"labels", "annotations", "ownerReferences", "finalizers", "managedFields"}
 }
 
-// keyCheck goes through the keys of a manifest that is known to be a JSON object.
+// keyCheck checks the keys of a manifest that is a JSON object.
 type keyCheck struct {
 	decoder *json.Decoder
 	in      string
-	// at are the keys and indices that lead to the value that comes next.
+	// at are the keys and indices of the next value.
 	at []string
 }
 
@@ -103,7 +103,7 @@ func (c *keyCheck) below(key string) *Error {
 	return wrong
 }
 
-// end takes the bracket that closes an object or a list.
+// end reads the bracket that closes an object or a list.
 func (c *keyCheck) end() *Error {
 	if _, err := c.decoder.Token(); err != nil {
 		return c.errorf("", "%s", err)
@@ -111,8 +111,8 @@ func (c *keyCheck) end() *Error {
 	return nil
 }
 
-// resembled is the known key that a key of the current object differs from only in case, empty if there is
-// none.
+// resembled is the known key from which a key of the current object differs only in case. It is
+// empty if there is none.
 func (c *keyCheck) resembled(key string) string {
 	var known []string
 	switch {
@@ -129,8 +129,7 @@ func (c *keyCheck) resembled(key string) string {
 	return ""
 }
 
-// errorf is an error about a key of the current object. The author chooses how long keys are, so they are
-// cut.
+// errorf is an error about a key of the current object. Keys may be long, so they are cut.
 func (c *keyCheck) errorf(key, format string, args ...any) *Error {
 	var in strings.Builder
 	in.WriteString(c.in)

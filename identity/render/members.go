@@ -17,20 +17,20 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Members is the list of the members that a set wants, which transforms of objects can read. It is no
-// text, so $(MEMBERS) is no reference; and a value of the user's, or an output, that has its name is
-// in its place.
+// Members is the list of the desired members, which transforms of objects can read. It is not a
+// string, so $(MEMBERS) is not a reference. A value of the user, or an output, with this name
+// replaces the list.
 const Members = "MEMBERS"
 
-// The members that the list may have: in an object of the set, and in those of members, of which there
-// are as many as the list has entries.
+// The maximum number of members in the list: in an object of the set, and in objects of members, of
+// which there are as many as the list has entries.
 const (
 	mostMembers    = 10_000
 	mostForMembers = 128
 )
 
-// What an entry of the list is to expressions, and its fields. The last is there only if the set
-// names a Service.
+// The type of an entry of the list in expressions, and its fields. The last one exists only if the
+// set has a serviceName.
 const (
 	entryType     = "member"
 	entryIdentity = "identity"
@@ -38,19 +38,20 @@ const (
 	entryDNSName  = "dnsName"
 )
 
-// mentionsMembers reports whether transforms may read the list. It is true of more than do.
+// mentionsMembers reports whether transforms may read the list. It has false positives.
 func mentionsMembers(transforms []v1.Transform) bool {
 	return slices.ContainsFunc(transforms, func(t v1.Transform) bool { return strings.Contains(t.Expression, Members) })
 }
 
-// listed is what the list may be in some expressions.
+// listed is the list in some expressions.
 type listed struct {
 	source *Source
-	// misplaced says why it is no good there, empty if it is.
+	// misplaced is the reason why the list cannot be used there. It is empty if the list can be
+	// used.
 	misplaced string
 }
 
-// listedInObject is the list in the transforms of an object, nil if none of them mentions it.
+// listedInObject is the list in the transforms of an object. It is nil if none of them mentions it.
 func (s *Source) listedInObject(transforms []v1.Transform, forSet bool) *listed {
 	if !mentionsMembers(transforms) {
 		return nil
@@ -58,14 +59,15 @@ func (s *Source) listedInObject(transforms []v1.Transform, forSet bool) *listed 
 	l := &listed{source: s}
 	switch n := s.Replicas; {
 	case !forSet && n > mostForMembers:
-		l.misplaced = fmt.Sprintf("has %d members, and may have %d at most in an object of each member; use scope Set", n, mostForMembers)
+		l.misplaced = fmt.Sprintf("has %d members; at most %d are allowed in an object of each member; use scope Set", n, mostForMembers)
 	case n > mostMembers:
-		l.misplaced = fmt.Sprintf("has %d members, and may have %d at most", n, mostMembers)
+		l.misplaced = fmt.Sprintf("has %d members; at most %d are allowed", n, mostMembers)
 	}
 	return l
 }
 
-// listedInIdentity is the list in the transforms of pods, where it is refused with the right words.
+// listedInIdentity is the list in the transforms of pods. They cannot use it, and get a specific
+// error.
 func (s *Source) listedInIdentity() *listed {
 	if !mentionsMembers(s.Identity.Transforms) {
 		return nil
@@ -73,13 +75,13 @@ func (s *Source) listedInIdentity() *listed {
 	return &listed{source: s, misplaced: "changes while pods run; use it in transforms of objectTemplates"}
 }
 
-// options are what the language has besides, for the list.
+// options are the extensions of the language for the list.
 func (l *listed) options(base *cel.Env) []cel.EnvOption {
 	entries := entries{Provider: base.CELTypeProvider(), dnsNames: l.source.ServiceName != ""}
 	return []cel.EnvOption{cel.CustomTypeProvider(entries), cel.Variable(Members, cel.ListType(cel.ObjectType(entryType)))}
 }
 
-// measure notes how long the list is, and the texts in it.
+// measure records the length of the list and of its strings.
 func (l *listed) measure(s sizes) {
 	s[Members] = uint64(max(l.source.Replicas, 0))
 	const digits = 11 // and a dash
@@ -87,7 +89,7 @@ func (l *listed) measure(s sizes) {
 	s["."+entryDNSName] = s["."+entryIdentity] + uint64(len(l.source.ServiceName)+len(l.source.Namespace)+len("...svc"))
 }
 
-// entries are the types of the language with that of an entry of the list.
+// entries are the types of the language and the type of an entry of the list.
 type entries struct {
 	types.Provider
 
@@ -114,7 +116,7 @@ func (e entries) FindStructFieldNames(name string) ([]string, bool) {
 	return names, true
 }
 
-// FindStructFieldType implements types.Provider. To evaluate, an entry is a map.
+// FindStructFieldType implements types.Provider. In an evaluation, an entry is a map.
 func (e entries) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	if name != entryType {
 		return e.Provider.FindStructFieldType(name, field)
@@ -132,12 +134,12 @@ func (e entries) FindStructFieldType(name, field string) (*types.FieldType, bool
 // NewValue implements types.Provider.
 func (e entries) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if name == entryType {
-		return types.NewErr("a %s is not made by an expression", entryType)
+		return types.NewErr("an expression cannot create a %s", entryType)
 	}
 	return e.Provider.NewValue(name, fields)
 }
 
-// list is the list, lowest ordinal first. It has as many entries as the set wants members.
+// list returns the list, the lowest ordinal first. It has an entry for each desired member.
 func (s *Source) list() ref.Val {
 	all := make([]ref.Val, 0, max(s.Replicas, 0))
 	for ordinal := range s.ordinals() {
@@ -169,7 +171,7 @@ func (s *Source) wanted() []v1.OrdinalRange {
 	return s.Wanted()
 }
 
-// roster is a text that is another one if the list is.
+// roster is a string that changes with the list.
 func (s *Source) roster() string {
 	var text strings.Builder
 	text.WriteString("of " + s.ServiceName)

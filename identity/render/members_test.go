@@ -67,10 +67,10 @@ func TestMembersAreListed(t *testing.T) {
 			membersFrom(0, 3), set, "MEMBERS + [member{ordinal: 1}]", "error: 1:18: messages cannot be created; use a map"},
 		"in objects of members up to a number": {membersFrom(0, 128), member, "size(MEMBERS)", "128"},
 		"and not in those of more": {membersFrom(0, 129), member, "size(MEMBERS)",
-			"error: MEMBERS has 129 members, and may have 128 at most in an object of each member; use scope Set"},
+			"error: MEMBERS has 129 members; at most 128 are allowed in an object of each member; use scope Set"},
 		"in an object of the set up to a larger one": {membersFrom(0, 10000), set, "size(MEMBERS)", "10000"},
 		"and not of more than that": {
-			membersFrom(0, 10001), set, "size(MEMBERS)", "error: MEMBERS has 10001 members, and may have 10000 at most"},
+			membersFrom(0, 10001), set, "size(MEMBERS)", "error: MEMBERS has 10001 members; at most 10000 are allowed"},
 		"if that may not cost too much": {membersFrom(0, 10000), set, "MEMBERS.map(m, m.identity).join()",
 			"error: may cost 151014, and all transforms together 151014; at most 100000 is allowed"},
 		"if that is not too long":   {membersFrom(0, 2000), set, "MEMBERS", "error: gives more than 65536 bytes"},
@@ -87,9 +87,9 @@ func TestMembersAreListed(t *testing.T) {
 
 // What is made of entries costs as much as is counted: nothing looks into them that is not.
 func TestWhatMembersAreGivenTo(t *testing.T) {
-	const mixed = "members are mixed with what is no member; use their fields"
+	const mixed = "members are mixed with other values; use their fields"
 	refused := func(at, function string) string {
-		return "error: 1:" + at + ": members cannot be given to " + function + "; use their fields"
+		return "error: 1:" + at + ": members cannot be passed to " + function + "; use their fields"
 	}
 	for expression, want := range map[string]string{
 		"[MEMBERS] == [MEMBERS]":                                         refused("11", "=="),

@@ -20,33 +20,33 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// version is part of what an object is made from: it changes with the rules by which that is done.
+// version is an input of every object. It changes with the rules of rendering.
 const version = "1"
 
-// Object renders a template of objects.
+// Object renders an object template.
 type Object struct {
 	in       string
 	forSet   bool
 	source   Source
 	template *v1.ObjectTemplate
-	// text is the template as JSON has it, empty if it has none that is an object, and names are the
-	// parameters that it may name. Where it is not plain which, there are rather too many.
+	// text is the manifest as JSON. names are the parameters that it may name, maybe with false
+	// positives.
 	text  []byte
 	names []string
-	// roster is empty if the template does not mention MEMBERS, and otherwise says which there are.
+	// roster describes the desired members. It is empty if the template does not mention MEMBERS.
 	roster string
-	// members are these as expressions read them, from when they are needed for the first time.
+	// members is the list of members as expressions read it, computed when it is first needed.
 	members func() ref.Val
 	name    string
 	kind    schema.GroupVersionKind
-	// compiled are the transforms, from when they are needed for the first time.
+	// compiled are the transforms, compiled when they are first needed.
 	compiled func() ([]transform, []*Error)
-	// gives are the outputs, likewise.
+	// gives are the outputs, compiled when they are first needed.
 	gives func() ([]output, []*Error)
 }
 
-// NewObject prepares a template, of which in says where in spec it is. An error is of what is no
-// object.
+// NewObject prepares a template, whose path in spec is in. It returns an error if the manifest is
+// not an object.
 func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, *Error) {
 	o := &Object{in: in, forSet: template.IsForSet(), source: source, template: template}
 	manifest, wrong := ReadManifest(template.Object.Raw, in+".object")
@@ -79,7 +79,7 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 	return o, nil
 }
 
-// compile makes the transforms. What the set or the host decides they may not change.
+// compile compiles the transforms. They cannot change fields that the set or the host cluster owns.
 func (o *Object) compile() ([]transform, []*Error) {
 	known := o.source.ofObject(o.forSet, Member{})
 	c := compilation{in: o.in + ".transforms", whose: "the set", known: known, sizes: o.source.lengths(known),
@@ -97,32 +97,32 @@ func (o *Object) compile() ([]transform, []*Error) {
 	return c.all(o.template.Transforms)
 }
 
-// Kind is what the template makes.
+// Kind is the kind of the objects.
 func (o *Object) Kind() schema.GroupVersionKind { return o.kind }
 
 // ForSet reports whether there is one object for the set.
 func (o *Object) ForSet() bool { return o.forSet }
 
-// Template is what the object is made from.
+// Template is the template of the objects.
 func (o *Object) Template() *v1.ObjectTemplate { return o.template }
 
-// Manifest is a copy of what the template says about its objects before it is rendered.
+// Manifest is a copy of the manifest before it is rendered.
 func (o *Object) Manifest() map[string]any {
-	manifest, _ := ReadManifest(o.template.Object.Raw, o.in) // which NewObject has read
+	manifest, _ := ReadManifest(o.template.Object.Raw, o.in) // NewObject has parsed it without an error
 	return manifest.Tree
 }
 
-// Pattern is the name of objects as it is written.
+// Pattern is the name of the objects with parameters.
 func (o *Object) Pattern() string { return o.name }
 
-// Check says what is wrong with the transforms, and with the outputs.
+// Check returns the errors in the transforms and the outputs.
 func (o *Object) Check() []*Error {
 	_, errs := o.compiled()
 	_, more := o.gives()
 	return slices.Concat(errs, more)
 }
 
-// ListsMembers reports whether the objects are made from the list of members.
+// ListsMembers reports whether the objects depend on the list of members.
 func (o *Object) ListsMembers() bool {
 	if o.roster == "" {
 		return false
@@ -131,7 +131,7 @@ func (o *Object) ListsMembers() bool {
 	return slices.ContainsFunc(transforms, func(t transform) bool { return t.lists })
 }
 
-// Name is what the object of a member is called.
+// Name is the name of the object of a member.
 func (o *Object) Name(m Member) string {
 	if !strings.Contains(o.name, "$(") {
 		return o.name
@@ -140,7 +140,7 @@ func (o *Object) Name(m Member) string {
 	return substitute(o.name, func(name string) bool { _, is := known[name]; return is }, func(name string) string { return known[name].text })
 }
 
-// Inputs is a digest of all that the object of a member is made from. Equal ones give equal objects.
+// Inputs is a digest of all inputs of the object of a member. Equal digests mean equal objects.
 func (o *Object) Inputs(m Member) string {
 	known := o.source.ofObject(o.forSet, m)
 	sum := sha256.New()
@@ -163,7 +163,8 @@ func (o *Object) Inputs(m Member) string {
 	return hex.EncodeToString(sum.Sum(nil)[:enough])
 }
 
-// Render is the object of a member, without namespace and without what marks it as the set's.
+// Render renders the object of a member, without the namespace and without the labels and
+// annotations of the set.
 func (o *Object) Render(m Member) (map[string]any, *Error) {
 	tree := map[string]any{}
 	if err := utiljson.Unmarshal(o.text, &tree); err != nil {
@@ -188,5 +189,5 @@ func (o *Object) Render(m Member) (map[string]any, *Error) {
 	return tree, nil
 }
 
-// isBinary reports whether a place of a manifest holds what is no text.
+// isBinary reports whether a place in a manifest has binary data.
 func isBinary(at []string) bool { return at[0] == "binaryData" }

@@ -16,29 +16,30 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// What outputs may take, in bytes.
+// The maximum sizes of outputs, in bytes.
 const (
 	mostOfOutputExpression = 1 << 10
 	mostOfOutput           = 1 << 10
 )
 
-// live is the variable of an output that is the object as the host has it.
+// live is the variable of an output with the object in the host cluster.
 const live = "object"
 
-// Output is what an object gives under a name.
+// Output is a value of an object for pods.
 type Output struct {
 	Value string
-	// Missing says why there is no value, empty if there is one, which may be an empty text.
+	// Missing is the reason why there is no value. It is empty if there is a value, which may be an
+	// empty string.
 	Missing string
 }
 
-// output is one that can be evaluated.
+// output is an output that can be evaluated.
 type output struct {
 	name    string
 	program cel.Program
 }
 
-// withObject is the language with the object for its only variable.
+// withObject is the language with the object as the only variable.
 func withObject() (*cel.Env, error) {
 	base, err := language()
 	if err != nil {
@@ -47,7 +48,7 @@ func withObject() (*cel.Env, error) {
 	return base.Extend(cel.Variable(live, cel.DynType))
 }
 
-// compileOutputs makes programs of the outputs, or says of each what is wrong with it.
+// compileOutputs compiles the outputs, or returns the error in each.
 func (o *Object) compileOutputs() (all []output, errs []*Error) {
 	if len(o.template.Outputs) == 0 {
 		return nil, nil
@@ -67,7 +68,7 @@ func (o *Object) compileOutputs() (all []output, errs []*Error) {
 	return all, errs
 }
 
-// outputOf wants an expression that reads a field, and may give a text.
+// outputOf compiles an expression that reads a field, and whose result can be a string.
 func outputOf(env *cel.Env, text string) (cel.Program, error) {
 	if len(text) > mostOfOutputExpression {
 		return nil, fmt.Errorf("must have at most %d bytes", mostOfOutputExpression)
@@ -80,12 +81,12 @@ func outputOf(env *cel.Env, text string) (cel.Program, error) {
 		return nil, err
 	}
 	if given := checked.OutputType(); given.Kind() != types.StringKind && given.Kind() != types.DynKind {
-		return nil, fmt.Errorf("gives %s, must give text; string(...) makes one of numbers", given)
+		return nil, fmt.Errorf("gives %s, but must give a string; use string(...) to convert a number", given)
 	}
 	return programOf(env, checked)
 }
 
-// reading are the functions and macros that outputs can use. None makes a text longer.
+// reading are the functions and macros that outputs can use. None of them makes a string longer.
 func reading() []string {
 	return append(constants(),
 		operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In,
@@ -95,7 +96,8 @@ func reading() []string {
 	)
 }
 
-// judgeReads refuses functions that make texts longer, in the expression as it is written.
+// judgeReads rejects functions that make strings longer, in the expression before macros are
+// expanded.
 func judgeReads(text string) (err error) {
 	parsed, err := parse(text)
 	if err != nil {
@@ -107,15 +109,15 @@ func judgeReads(text string) (err error) {
 		}
 		if name := qualified(e); !slices.Contains(reading(), name) {
 			at := parsed.SourceInfo().GetStartLocation(e.ID())
-			err = fmt.Errorf("%s: outputs read fields, %s is not for them; a container can join outputs, as in $(HOST):$(PORT)", position(at),
-				displayed(name))
+			err = fmt.Errorf("%s: outputs only read fields, so %s is not allowed; to join outputs, name both in a container, as in $(HOST):$(PORT)",
+				position(at), displayed(name))
 		}
 	}))
 	return err
 }
 
-// qualified is the name of the function of a call with its namespace, which is the target of a call
-// before names are resolved.
+// qualified is the name of the called function with its namespace. Before names are resolved, the
+// namespace is the target of the call.
 func qualified(e ast.Expr) string {
 	name := e.AsCall().FunctionName()
 	if e.AsCall().IsMemberFunction() && e.AsCall().Target().Kind() == ast.IdentKind {
@@ -127,7 +129,7 @@ func qualified(e ast.Expr) string {
 	return name
 }
 
-// Gives is what an object gives that the host has as this, by the names of the outputs.
+// Gives returns the outputs, by name, of an object in the host cluster.
 func (o *Object) Gives(object map[string]any) map[string]Output {
 	programs, errs := o.gives()
 	all := make(map[string]Output, len(programs))
@@ -152,21 +154,21 @@ func (o *Object) Gives(object map[string]any) map[string]Output {
 func (o output) evaluate(e *Evaluation, object map[string]any) (string, error) {
 	result, _, err := e.run(o.program, map[string]any{live: object})
 	if err != nil {
-		return "", err //nolint:wrapcheck // it says what is missing
+		return "", err //nolint:wrapcheck // it names what is missing
 	}
 	return textOf(result)
 }
 
-// textOf wants a text that can be the variable of a container.
+// textOf returns a result that can be the value of an environment variable.
 func textOf(result ref.Val) (string, error) {
 	text, is := result.(types.String)
 	switch {
 	case !is:
-		return "", fmt.Errorf("gives a value of type %s, not text", result.Type().TypeName())
+		return "", fmt.Errorf("gives a value of type %s, not a string", result.Type().TypeName())
 	case len(text) > mostOfOutput:
 		return "", fmt.Errorf("gives %d bytes, at most %d are allowed", len(text), mostOfOutput)
 	case strings.ContainsRune(string(text), 0):
-		return "", errors.New("gives a text with a zero byte")
+		return "", errors.New("gives a string with a zero byte")
 	default:
 		return string(text), nil
 	}

@@ -34,9 +34,9 @@ func TestWhatAnObjectGives(t *testing.T) {
 		"what need not be there":           {expression: "object.?status.?address.orValue('none')", want: "none"},
 		"nothing where a field is missing": {expression: "object.status.address", missing: "no such key: status"},
 		"nothing where a list is short":    {expression: "object.list[2].at", missing: "index out of bounds: 2"},
-		"nothing where it is a number":     {expression: "object.spec.port", missing: "gives a value of type int, not text"},
-		"nothing where it is an object":    {expression: "object.data", missing: "gives a value of type map, not text"},
-		"nothing of a text with a zero":    {expression: "object.data.zero", missing: "gives a text with a zero byte"},
+		"nothing where it is a number":     {expression: "object.spec.port", missing: "gives a value of type int, not a string"},
+		"nothing where it is an object":    {expression: "object.data", missing: "gives a value of type map, not a string"},
+		"nothing of a text with a zero":    {expression: "object.data.zero", missing: "gives a string with a zero byte"},
 		"nothing of a text that is long":   {expression: "object.data.long", missing: "gives 1025 bytes, at most 1024 are allowed"},
 		"nothing of what costs too much": {
 			expression: "[1,1,1,1,1,1,1,1].all(a, [1,1,1,1,1,1,1,1].all(b, [1,1,1,1,1,1,1,1].all(c, [1,1,1,1,1,1,1,1].all(d, [1,1,1,1,1,1,1,1].all(e, a*b*c*d*e > 0))))) ? 'x' : object.data.a", missing: "cost limit exceeded"},

@@ -12,7 +12,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// The parameters that every member has; those of the Service only if the set names one.
+// The parameters that every member has. Those of the Service exist only if the set has a
+// serviceName.
 const (
 	Identity  = "IDENTITY"
 	Set       = "SET"
@@ -23,7 +24,7 @@ const (
 	DNSName   = "DNS_NAME"
 )
 
-// BuiltIn are the names of these.
+// BuiltIn are the names of the built-in parameters.
 func BuiltIn() []string {
 	return []string{Identity, Set, Namespace, Ordinal, Replicas, Service, DNSName}
 }
@@ -31,19 +32,20 @@ func BuiltIn() []string {
 // IsName reports whether a word can be the name of a parameter.
 func IsName(word string) bool { return name().MatchString(word) }
 
-// parameter is one that is known at a place.
+// parameter is a parameter that is known at a place.
 type parameter struct {
 	text string
-	// number is the value of one that is a number in expressions.
+	// number is the value of a parameter that is a number in expressions.
 	number *int64
-	// annotation is that of the pod from which containers read one that changes while they run,
-	// empty for all others.
+	// annotation is the annotation of the pod from which containers read a parameter that changes
+	// while they run. It is empty for all other parameters.
 	annotation string
-	// output is true if an object gives it.
+	// output is true for an output of an object.
 	output bool
 }
 
-// misplaced says why a parameter is no good for what stays as it is, empty if it is.
+// misplaced is the reason why a parameter cannot be used at a place that never changes. It is empty
+// if it can be used.
 func (p parameter) misplaced() string {
 	switch {
 	case p.output:
@@ -55,34 +57,35 @@ func (p parameter) misplaced() string {
 	}
 }
 
-// Source is what the parameters of the members of a set come from.
+// Source has the data from which the parameters of members are computed.
 type Source struct {
-	// Identity is what the revision of the template records.
+	// Identity is the identity that the revision of the template records.
 	Identity *v1.MemberIdentity
 	// Name, Namespace and ServiceName are those of the set.
 	Name, Namespace, ServiceName string
 	Replicas                     int
-	// Wanted are the ordinals of the members that the set wants, as many as Replicas, the lowest first.
-	// It is asked only for what lists them.
+	// Wanted returns the ordinals of the desired members, of which there are Replicas, the lowest
+	// first. It is called only for templates that list them.
 	Wanted func() []v1.OrdinalRange
-	// Values are those of all overrides of the set, which bound what expressions may cost.
+	// Values are the values of all overrides of the set. They affect the estimated cost of
+	// expressions.
 	Values []map[string]string
-	// Selected are the labels by which the set finds its pods.
+	// Selected are the labels in the selector of the set.
 	Selected []string
-	// Outputs are the names of what objects give to pods.
+	// Outputs are the names of the outputs of objects.
 	Outputs []string
-	// Evaluation says until when expressions may be evaluated.
+	// Evaluation limits the time in which expressions are evaluated.
 	Evaluation *Evaluation
 }
 
-// Member is the one for which something is rendered.
+// Member is the member for which something is rendered.
 type Member struct {
 	Ordinal int
-	// Values are those of its override.
+	// Values are the values of the member's override.
 	Values map[string]string
 }
 
-// parameters are those of a member.
+// parameters are the parameters of a member.
 func (s *Source) parameters(m Member) map[string]parameter {
 	identity := s.identity(m.Ordinal)
 	all := map[string]parameter{
@@ -105,7 +108,7 @@ func (s *Source) parameters(m Member) map[string]parameter {
 	}
 	for name, value := range s.Identity.Values {
 		if _, taken := all[name]; taken || !IsName(name) {
-			continue // refused where it is written
+			continue // validation rejects it
 		}
 		if other, overridden := m.Values[name]; overridden {
 			value = other
@@ -117,13 +120,13 @@ func (s *Source) parameters(m Member) map[string]parameter {
 
 func (s *Source) identity(ordinal int) string { return s.Name + "-" + strconv.Itoa(ordinal) }
 
-// dnsName is the name of a member in the Service of the set, which has one.
+// dnsName is the DNS name of a member in the Service of the set. The set must have one.
 func (s *Source) dnsName(ordinal int) string {
 	return s.identity(ordinal) + "." + s.ServiceName + "." + s.Namespace + ".svc"
 }
 
-// addOutputs adds what objects give, but for names that are taken: of a revision that has a value of
-// its own under the name. Their text is put into the pod when it is created.
+// addOutputs adds the outputs of objects, except names that exist already: a revision may have a
+// value of the same name. The value of an output is written to the pod when the pod is created.
 func (s *Source) addOutputs(all map[string]parameter) {
 	for _, name := range s.Outputs {
 		if _, taken := all[name]; !taken {
@@ -134,10 +137,10 @@ func (s *Source) addOutputs(all map[string]parameter) {
 
 func numeric(n int) parameter { return parameter{text: strconv.Itoa(n), number: new(int64(n))} }
 
-// Names are the names of all parameters, in order.
+// Names are the names of all parameters, sorted.
 func (s *Source) Names() []string { return slices.Sorted(maps.Keys(s.parameters(Member{}))) }
 
-// lengths are how long the text of each parameter may be.
+// lengths are the maximum lengths of the values of parameters.
 func (s *Source) lengths(known map[string]parameter) sizes {
 	const digits = 10
 	longest := sizes{}
@@ -154,13 +157,14 @@ func (s *Source) lengths(known map[string]parameter) sizes {
 	return longest
 }
 
-// name is what names of parameters look like.
+// name is the pattern of names of parameters.
 func name() *regexp.Regexp { return names }
 
 var names = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
 
-// ofObject are the parameters of an object: those of the set, if it is the set's. What changes
-// while pods run is as any other. Outputs are known to be refused with the right words.
+// ofObject are the parameters of an object: only those of the set, if it is an object of the set.
+// Here, a parameter that changes while pods run is like any other. Outputs are included, so that
+// they get a specific error.
 func (s *Source) ofObject(forSet bool, m Member) map[string]parameter {
 	if forSet {
 		m = Member{}

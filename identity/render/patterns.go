@@ -17,30 +17,31 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// What a regular expression may take: instructions of its program, groups of which replacements can name
-// nine, and bytes in which all matches in a text are noted.
+// The limits of a regular expression: instructions of its program, groups (a replacement can name
+// nine), and bytes for the places of all matches in a string.
 const (
 	mostInstructions = 1000
 	mostGroups       = 9
 	mostOfMatches    = 1 << 20
 )
 
-// pattern is a regular expression that is compiled.
+// pattern is a compiled regular expression.
 type pattern struct {
 	*regexp.Regexp
 
-	// instructions are about how many its program has: each byte that is searched costs so many steps.
+	// instructions is the approximate number of instructions of its program. Each byte that is
+	// searched costs that many steps.
 	instructions int
 }
 
-var errNotLiteral = errors.New("the regular expression must be a literal text")
+var errNotLiteral = errors.New("the regular expression must be a string literal")
 
-// compilePattern wants a regular expression whose program is short. The length is known before it is
-// compiled: "a{1000}" has a thousand instructions.
+// compilePattern compiles a regular expression whose program is short. It computes the length
+// before it compiles: "a{1000}" has a thousand instructions.
 func compilePattern(written string) (*pattern, error) {
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("is no regular expression: %w", err)
+		return nil, fmt.Errorf("is not a regular expression: %w", err)
 	}
 	n := instructionsOf(parsed)
 	if n > mostInstructions {
@@ -51,13 +52,13 @@ func compilePattern(written string) (*pattern, error) {
 	}
 	compiled, err := regexp.Compile(written)
 	if err != nil {
-		return nil, fmt.Errorf("is no regular expression: %w", err)
+		return nil, fmt.Errorf("is not a regular expression: %w", err)
 	}
 	return &pattern{compiled, n}, nil
 }
 
-// instructionsOf is about how many instructions a regular expression is compiled to. It stops counting
-// past what is allowed.
+// instructionsOf is the approximate number of instructions of a regular expression. It stops
+// counting above the limit.
 func instructionsOf(re *syntax.Regexp) int {
 	const rangesOfInstruction = 16
 	below := 0
@@ -78,13 +79,13 @@ func instructionsOf(re *syntax.Regexp) int {
 	}
 }
 
-// isSearch reports whether a function takes a regular expression. It is its second argument.
+// isSearch reports whether the second argument of a function is a regular expression.
 func isSearch(function string) bool {
 	_, is := searches()[function]
 	return is
 }
 
-// judgePattern wants the regular expression of a call to be a literal that can be compiled.
+// judgePattern accepts a call whose regular expression is a literal that can be compiled.
 func judgePattern(e ast.Expr) error {
 	args := e.AsCall().Args()
 	if e.AsCall().IsMemberFunction() {
@@ -101,7 +102,7 @@ func judgePattern(e ast.Expr) error {
 	return err
 }
 
-// patternOf is the regular expression of a call that judgePattern has let through.
+// patternOf returns the regular expression of a call that judgePattern accepts.
 func patternOf(node interpreter.InterpretableCall) (*pattern, error) {
 	if len(node.Args()) < 2 {
 		return nil, errNotLiteral
@@ -113,8 +114,8 @@ func patternOf(node interpreter.InterpretableCall) (*pattern, error) {
 	return compilePattern(text(literal.Value()))
 }
 
-// searches are the functions that take a regular expression, with what they do: CEL's own would compile
-// it at every call.
+// searches are the functions with a regular expression, and their implementations. The
+// implementations of CEL would compile it for every call.
 //
 //nolint:gochecknoglobals // a table
 var searches = sync.OnceValue(func() map[string]func(a *account, p *pattern, args []ref.Val) ref.Val {
@@ -123,20 +124,20 @@ var searches = sync.OnceValue(func() map[string]func(a *account, p *pattern, arg
 	}
 })
 
-// search is the text of a call, and asks for the time to search it.
+// search returns the string of a call, and reserves the time to search it.
 func (p *pattern) search(a *account, args []ref.Val) (string, error) {
 	in, is := args[0].(types.String)
 	if !is {
-		return "", fmt.Errorf("no such overload: a regular expression searches text, not %s", args[0].Type().TypeName())
+		return "", fmt.Errorf("no such overload: a regular expression searches a string, not %s", args[0].Type().TypeName())
 	}
 	return string(in), a.work(product(len(in)+1, p.instructions))
 }
 
-// all are the places of all matches in a text.
+// all returns the places of all matches in a string.
 func (p *pattern) all(in string) ([][]int, error) {
 	const bytesOfPlace, bytesOfMatch = 16, 24
 	if noted := product(len(in)+1, bytesOfMatch+bytesOfPlace*(p.NumSubexp()+1)); noted > mostOfMatches {
-		return nil, fmt.Errorf("a text of %d bytes is too long to find all matches of a regular expression with %d groups", len(in),
+		return nil, fmt.Errorf("a string of %d bytes is too long to find all matches of a regular expression with %d groups", len(in),
 			p.NumSubexp())
 	}
 	return p.FindAllStringSubmatchIndex(in, -1), nil
@@ -150,9 +151,9 @@ func matches(a *account, p *pattern, args []ref.Val) ref.Val {
 	return types.Bool(p.MatchString(in))
 }
 
-var errGroups = errors.New("a regular expression whose match is extracted may have one group at most")
+var errGroups = errors.New("a regular expression of regex.extract or regex.extractAll can have at most one group")
 
-// extract is the first match, or what its group has matched; none if that is nothing.
+// extract returns the first match, or the match of its group. It returns none if that is empty.
 func extract(a *account, p *pattern, args []ref.Val) ref.Val {
 	in, err := p.search(a, args)
 	if err == nil && p.NumSubexp() > 1 {
@@ -168,7 +169,7 @@ func extract(a *account, p *pattern, args []ref.Val) ref.Val {
 	return types.OptionalOf(types.String(found[len(found)-1]))
 }
 
-// extractAll are all matches, or what the group has matched in each.
+// extractAll returns all matches, or the match of the group in each.
 func extractAll(a *account, p *pattern, args []ref.Val) ref.Val {
 	in, err := p.search(a, args)
 	if err == nil && p.NumSubexp() > 1 {
@@ -194,7 +195,7 @@ func extractAll(a *account, p *pattern, args []ref.Val) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, found)
 }
 
-// regexReplace puts a text in the place of matches. \1 in it is what the first group has matched.
+// regexReplace replaces matches. \1 in the replacement is the match of the first group.
 func regexReplace(a *account, p *pattern, args []ref.Val) ref.Val {
 	in, err := p.search(a, args)
 	if err != nil {
@@ -226,11 +227,11 @@ func regexReplace(a *account, p *pattern, args []ref.Val) ref.Val {
 	return types.String(result.String())
 }
 
-// expand writes a replacement, no further than a text may be long.
+// expand writes a replacement, and stops when the result is longer than the limit.
 func (p *pattern) expand(result *strings.Builder, in string, place []int, with string) error {
 	for at := 0; at < len(with); at++ {
 		if result.Len() > mostValue {
-			return nil // which is refused when all is written
+			return nil // the caller rejects the result
 		}
 		if with[at] != '\\' {
 			result.WriteByte(with[at])

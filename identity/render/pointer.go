@@ -13,13 +13,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// pointer is a JSON pointer: the keys and indices that lead to a value.
+// pointer is a JSON pointer: the keys and indices of a value.
 type pointer []string
 
 // IsReserved reports whether a key of labels or annotations has the prefix of our API group.
 func IsReserved(key string) bool { return strings.HasPrefix(key, v1.GroupName+"/") }
 
-// ReservedKey is the reserved key of labels or annotations that a path leads to, empty if it leads to none.
+// ReservedKey is the reserved key of labels or annotations in a path. It is empty if there is none.
 func ReservedKey(path string) string {
 	at, err := parsePointer(path)
 	if err != nil || len(at) < 3 || at[0] != "metadata" || at[1] != "labels" && at[1] != "annotations" || !IsReserved(at[2]) {
@@ -48,16 +48,16 @@ func parsePointer(text string) (pointer, error) {
 	return p, nil
 }
 
-// isAtOrAbove reports whether a change at p changes what is at other.
+// isAtOrAbove reports whether a change at p changes the value at other.
 func (p pointer) isAtOrAbove(other pointer) bool {
 	return len(p) <= len(other) && slices.Equal(p, other[:len(p)])
 }
 
-// appends is the index behind the last entry of a list.
+// appends is the index after the last entry of a list.
 const appends = "-"
 
-// set puts a value where the pointer leads to from a value, and returns what that becomes. Maps that
-// are missing are made; so is a list to which an entry is added.
+// set sets the value at the pointer, and returns the changed root. It creates missing maps, and a
+// missing list to which an entry is appended.
 func (p pointer) set(in, value any) (any, error) {
 	if len(p) == 0 {
 		return value, nil
@@ -78,7 +78,7 @@ func (p pointer) set(in, value any) (any, error) {
 	case []any:
 		return p.setEntry(in, value)
 	default:
-		return nil, fmt.Errorf("%q is in what is no map and no list", p[0])
+		return nil, fmt.Errorf("%q is in a value that is not a map or a list", p[0])
 	}
 }
 
@@ -89,10 +89,10 @@ func (p pointer) setEntry(in []any, value any) (any, error) {
 	}
 	at, err := strconv.Atoi(p[0])
 	if err != nil || at < 0 || strconv.Itoa(at) != p[0] {
-		return nil, fmt.Errorf("%q is no index of a list, and not -", p[0])
+		return nil, fmt.Errorf("%q is not an index of a list or -", p[0])
 	}
 	if at >= len(in) {
-		return nil, fmt.Errorf("there is no entry %d: the list has %d", at, len(in))
+		return nil, fmt.Errorf("there is no entry %d: the length of the list is %d", at, len(in))
 	}
 	in[at], err = p[1:].set(in[at], value)
 	return in, err

@@ -15,31 +15,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// mostText is how much all strings with parameters in them may have together, in bytes.
+// mostText is the maximum length of all strings with parameters together, in bytes.
 const mostText = 1 << 20
 
-// Renderer renders what is made for members of a set. Several may use it at a time.
+// Renderer renders the templates of a set. It can be used concurrently.
 type Renderer struct {
 	source Source
-	// compiled are the transforms, from when they are needed for the first time.
+	// compiled are the transforms, compiled when they are first needed.
 	compiled func() ([]transform, []*Error)
 }
 
-// New is the renderer of a set whose source has an Identity.
+// New returns the renderer of a set. The source must have an Identity.
 func New(source Source) *Renderer {
 	r := &Renderer{source: source}
 	r.compiled = sync.OnceValues(r.source.compile)
 	return r
 }
 
-// Check says what is wrong with the transforms, whatever they are used for.
+// Check returns the errors in the transforms that do not depend on a member.
 func (r *Renderer) Check() []*Error {
 	_, errs := r.compiled()
 	return errs
 }
 
-// Pod is what a pod template is for a member. The template is not changed, and shares nothing with
-// what is returned.
+// Pod renders a pod template for a member. It does not change the template, and the result shares
+// nothing with it.
 func (r *Renderer) Pod(template *corev1.PodTemplateSpec, m Member) (*corev1.PodTemplateSpec, *Error) {
 	const in = "template"
 	known := r.source.parameters(m)
@@ -62,8 +62,8 @@ func (r *Renderer) Pod(template *corev1.PodTemplateSpec, m Member) (*corev1.PodT
 	return rendered, nil
 }
 
-// keepReserved undoes what transforms did to annotations with reserved keys, which the controller would
-// take for records of its own.
+// keepReserved reverts changes that transforms made to annotations with reserved keys. The
+// controller would take them for its own records.
 func keepReserved(rendered, written map[string]string) {
 	maps.DeleteFunc(rendered, func(key, _ string) bool {
 		_, has := written[key]
@@ -76,8 +76,8 @@ func keepReserved(rendered, written map[string]string) {
 	}
 }
 
-// Claim is what the claim template of that index is for a member. The template is not changed, and
-// shares nothing with what is returned.
+// Claim renders the claim template with that index for a member. It does not change the template,
+// and the result shares nothing with it.
 func (r *Renderer) Claim(index int, template *corev1.PersistentVolumeClaim, m Member) (*corev1.PersistentVolumeClaim, *Error) {
 	in := fmt.Sprintf("volumeClaimTemplates[%d]", index)
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
@@ -94,7 +94,7 @@ func (r *Renderer) Claim(index int, template *corev1.PersistentVolumeClaim, m Me
 	return rendered, nil
 }
 
-// transform carries out the transforms, in their order.
+// transform executes the transforms in their order.
 func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *Error {
 	transforms, errs := r.compiled()
 	if len(errs) > 0 {
@@ -103,13 +103,13 @@ func (r *Renderer) transform(tree map[string]any, known map[string]parameter) *E
 	return carryOut(r.source.Evaluation, transforms, tree, inputOf(known))
 }
 
-// carryOut carries out transforms one after the other.
+// carryOut executes transforms in their order.
 func carryOut(e *Evaluation, transforms []transform, tree, input map[string]any) *Error {
 	spent := uint64(0)
 	for _, t := range transforms {
 		value, cost, err := t.evaluate(e, input)
 		if spent = saturated(spent, cost); err == nil && spent > mostCost {
-			err = fmt.Errorf("costs %d with those before it; at most %d is allowed", spent, mostCost)
+			err = fmt.Errorf("costs %d together with the transforms before it; at most %d is allowed", spent, mostCost)
 		}
 		if err != nil {
 			return t.failed(err)
@@ -121,14 +121,14 @@ func carryOut(e *Evaluation, transforms []transform, tree, input map[string]any)
 	return nil
 }
 
-// failed says that the expression of a transform could not be evaluated.
+// failed is the error of a transform whose expression could not be evaluated.
 func (t transform) failed(err error) *Error {
 	wrong := errorf(t.in, "expression", t.text, "%s", err)
 	wrong.Stopped = errors.Is(err, errStopped)
 	return wrong
 }
 
-// blame finds the transform that makes of a template what is none; nil if it is no transform.
+// blame finds the transform that makes a template invalid. It returns nil if no transform does.
 func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	transforms, _ := r.compiled()
 	for _, t := range transforms {
@@ -139,8 +139,8 @@ func (r *Renderer) blame(template *corev1.PodTemplateSpec, known map[string]para
 	return nil
 }
 
-// alone says why a template is none after this transform; nil if it is one, or if the transform
-// needs what another one makes.
+// alone returns the reason why a template is invalid after this transform. It returns nil if the
+// template is valid, or if the transform depends on the result of another one.
 func (t transform) alone(e *Evaluation, template *corev1.PodTemplateSpec, known map[string]parameter) *Error {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -153,7 +153,7 @@ func (t transform) alone(e *Evaluation, template *corev1.PodTemplateSpec, known 
 	whole, outside := t.at.set(tree, value)
 	fields, is := whole.(map[string]any)
 	if outside != nil || !is {
-		fields = nil // it needs what one before it makes
+		fields = nil // it depends on the result of an earlier transform
 	}
 	wrong := decode(t.in, fields, &corev1.PodTemplateSpec{})
 	if wrong == nil {
@@ -169,7 +169,7 @@ func decode(in string, tree map[string]any, into any) *Error {
 		return nil
 	}
 	if text, _ := json.Marshal(tree); !runtime.IsStrictDecodingError(err) {
-		err = cmp.Or(json.Unmarshal(text, into), err) // which says where
+		err = cmp.Or(json.Unmarshal(text, into), err) // this error names the field
 	}
 	return errorf(in, "", "", "%s", err)
 }

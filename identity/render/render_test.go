@@ -177,36 +177,36 @@ func TestWhatCannotBeRendered(t *testing.T) {
 		"a label of the selector": {
 			one("/metadata/labels/app", "'x'"), "", "identity.transforms[0]: /metadata/labels/app belongs to the member's identity"},
 		"what holds the hostname": {
-			one("/spec", "{}"), "", "identity.transforms[0]: /spec holds what belongs to the member's identity; name a field in it"},
+			one("/spec", "{}"), "", "identity.transforms[0]: /spec contains a field that belongs to the member's identity; use the path of another field in it"},
 		"a path that is none": {
 			one("spec/priority", "1"), "", "identity.transforms[0]: must be a JSON pointer from the template, such as /spec/priority"},
 		"an escape that is none":     {one("/spec/~2", "1"), "", "identity.transforms[0]: ~ must be followed by 0, for ~, or 1, for /"},
-		"an entry that is not there": {one("/spec/containers/1/image", "'x'"), "", "identity.transforms[0]: there is no entry 1: the list has 1"},
+		"an entry that is not there": {one("/spec/containers/1/image", "'x'"), "", "identity.transforms[0]: there is no entry 1: the length of the list is 1"},
 		"an index that is none": {
-			one("/spec/containers/01/image", "'x'"), "", `identity.transforms[0]: "01" is no index of a list, and not -`},
+			one("/spec/containers/01/image", "'x'"), "", `identity.transforms[0]: "01" is not an index of a list or -`},
 		"a field that is not there": {
 			one("/spec/foo", "1"), "", `identity.transforms[0]: /spec/foo: strict decoding error: unknown field "spec.foo"`},
 		"a value of another type": {one("/spec/priority", "'high'"), "",
 			`identity.transforms[0]: /spec/priority: json: cannot unmarshal string into Go struct field PodSpec.spec.priority of type int32`},
 		"a field in a text": {one("/spec/schedulerName/x", "1"), "spec: {schedulerName: a, containers: []}",
-			`identity.transforms[0]: "x" is in what is no map and no list`},
+			`identity.transforms[0]: "x" is in a value that is not a map or a list`},
 		"an index beyond a list": {one("/spec/priority", "[1][ORDINAL]"), "", "identity.transforms[0]: 1:4: index out of bounds: 7"},
 		"a division by zero":     {one("/spec/priority", "1 / (ORDINAL - 7)"), "", "identity.transforms[0]: 1:3: division by zero"},
 		"nothing": {one("/spec/priority", "null"), "",
-			"identity.transforms[0]: gives a value of type null_type; text, numbers, true and false, and lists and maps of these can be set"},
-		"a number without end": {one("/spec/priority", "1.0 / 0.0"), "", "identity.transforms[0]: gives what is no finite number"},
+			"identity.transforms[0]: gives a value of type null_type; only strings, numbers, booleans, and lists and maps of these are allowed"},
+		"a number without end": {one("/spec/priority", "1.0 / 0.0"), "", "identity.transforms[0]: gives a number that is not finite"},
 		"keys that are no text": {
-			one("/metadata/annotations", "{1: 'a'}"), "", "identity.transforms[0]: gives a map with a key of type int; keys must be text"},
+			one("/metadata/annotations", "{1: 'a'}"), "", "identity.transforms[0]: gives a map with a key of type int; keys must be strings"},
 		"the order of a map": {one("/spec/schedulerName", "{'a': 1, 'b': 2}.map(k, k)[0]"), "",
-			"identity.transforms[0]: 1:1: only lists have an order in which to go through them, map(string, int) has none"},
+			"identity.transforms[0]: 1:1: only lists can be iterated; map(string, int) has no order"},
 		"what costs too much": {one("/spec/schedulerName", "lists.range(1000).map(i, lists.range(1000).map(j, 'x').join()).join()"), "",
 			"identity.transforms[0]: may cost "},
 		"a long expression": {one("/spec/schedulerName", "'"+long+"'"), "", "identity.transforms[0]: must have at most 4096 bytes"},
 		"a long result": {one("/spec/schedulerName", "lists.range(80).map(i, '"+long[:900]+"').join()"), "",
-			"identity.transforms[0]: 1:932: would create a text of 65700 bytes, at most 65536 are allowed"},
+			"identity.transforms[0]: 1:932: would create a string of 65700 bytes, at most 65536 are allowed"},
 		"too many transforms": {make([]v1.Transform, 33), "", "identity.transforms: must be at most 32"},
 		"a long string": {nil, "spec: {schedulerName: '" + strings.Repeat("$(BIG)", 17) + "', containers: []}",
-			"template.spec.schedulerName: becomes more than 65536 bytes"},
+			"template.spec.schedulerName: has more than 65536 bytes after its parameters are replaced"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			text := c.template

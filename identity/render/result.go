@@ -15,7 +15,7 @@ import (
 
 var errTooLong = fmt.Errorf("gives more than %d bytes", mostResult)
 
-// jsonOf is a value as JSON has it. The room that is left shrinks by what it takes.
+// jsonOf converts a value to JSON, and subtracts its size from the remaining room.
 func jsonOf(value ref.Val, room *int) (any, error) {
 	if *room--; *room < 0 {
 		return nil, errTooLong
@@ -37,7 +37,7 @@ func jsonOf(value ref.Val, room *int) (any, error) {
 		if number := float64(value); !math.IsNaN(number) && !math.IsInf(number, 0) {
 			return number, nil
 		}
-		return nil, errors.New("gives what is no finite number")
+		return nil, errors.New("gives a number that is not finite")
 	case types.Bool:
 		return bool(value), nil
 	case traits.Mapper:
@@ -45,7 +45,7 @@ func jsonOf(value ref.Val, room *int) (any, error) {
 	case traits.Lister:
 		return listOf(value, room)
 	default:
-		return nil, fmt.Errorf("gives a value of type %s; text, numbers, true and false, and lists and maps of these can be set",
+		return nil, fmt.Errorf("gives a value of type %s; only strings, numbers, booleans, and lists and maps of these are allowed",
 			value.Type().TypeName())
 	}
 }
@@ -68,7 +68,7 @@ func mapOf(values traits.Mapper, room *int) (any, error) {
 		key := it.Next()
 		name, ok := key.(types.String)
 		if !ok {
-			return nil, fmt.Errorf("gives a map with a key of type %s; keys must be text", key.Type().TypeName())
+			return nil, fmt.Errorf("gives a map with a key of type %s; keys must be strings", key.Type().TypeName())
 		}
 		if *room -= len(name); *room < 0 {
 			return nil, errTooLong

@@ -5,8 +5,8 @@ package render
 
 import "strings"
 
-// substitute puts the values of parameters in the place of their names. $$(NAME) becomes $(NAME).
-// Names that are not known stay as they are, and so does every other $.
+// substitute replaces references to known parameters with their values. $$(NAME) becomes $(NAME).
+// It does not change unknown names and other $ characters.
 func substitute(text string, isKnown func(name string) bool, value func(name string) string) string {
 	if !strings.Contains(text, "$(") {
 		return text
@@ -36,7 +36,7 @@ func substitute(text string, isKnown func(name string) bool, value func(name str
 	return out.String()
 }
 
-// reference is the name to which a text begins with a reference, and what follows.
+// reference splits a text that begins with a reference into its name and the rest.
 func reference(text string) (name, after string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "$(")
 	if !ok {
@@ -45,7 +45,7 @@ func reference(text string) (name, after string, ok bool) {
 	return strings.Cut(rest, ")")
 }
 
-// expanded are the names that the kubelet looks up in a text that it expands: $$ stands for $ there.
+// expanded visits the names in a text that the kubelet expands. In such a text, $$ means $.
 func expanded(text string, visit func(name string)) {
 	for {
 		at := strings.IndexByte(text, '$')
@@ -67,8 +67,8 @@ func expanded(text string, visit func(name string)) {
 	}
 }
 
-// referred are the names that look like those of parameters, in a text in which the controller puts
-// values in their place.
+// referred visits the names that look like parameters, in a text in which the controller replaces
+// them.
 func referred(text string, visit func(name string)) {
 	substitute(text, IsName, func(name string) string {
 		visit(name)

@@ -20,7 +20,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// What transforms may take.
+// The limits of transforms.
 const (
 	mostTransforms = 32
 	mostExpression = 4 << 10
@@ -30,15 +30,15 @@ const (
 	mostDepth      = 100
 )
 
-// language is CEL with what there is in it besides parameters. It takes a while to be made.
+// language is CEL with its extensions, but without parameters. It is slow to build.
 //
-//nolint:gochecknoglobals // made once, and the same ever after
+//nolint:gochecknoglobals // built once, and never changed
 var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.OptionalTypes(), ext.Strings(), ext.Lists(ext.ListsMaxRangeSize(mostRange)), ext.Math(), ext.Regex(), ext.Encoders(),
 		cel.ParserExpressionSizeLimit(mostExpression), cel.ParserRecursionLimit(mostDepth))
 })
 
-// transform is one that can be carried out.
+// transform is a transform that can be executed.
 type transform struct {
 	in      string
 	at      pointer
@@ -49,20 +49,21 @@ type transform struct {
 	lists bool
 }
 
-// compilation is what transforms are made with.
+// compilation compiles transforms.
 type compilation struct {
-	// in is the part of spec that the transforms are in, owned the fields that they may not change,
-	// and whose says whose those are.
+	// in is the part of spec with the transforms. owned are the fields that they cannot change, and
+	// whose is the owner of these fields.
 	in    string
 	owned []pointer
 	whose string
 	known map[string]parameter
 	sizes sizes
-	// members is what MEMBERS may be, nil if no expression mentions it, or if the name is taken.
+	// members is MEMBERS. It is nil if no expression mentions it, or if another parameter has the
+	// name.
 	members *listed
 }
 
-// compile makes the transforms of the identity.
+// compile compiles the transforms of the identity.
 func (s *Source) compile() ([]transform, []*Error) {
 	known := s.parameters(Member{})
 	c := compilation{in: "identity.transforms", owned: owned(s.Selected), whose: "the member's identity", known: known,
@@ -70,7 +71,7 @@ func (s *Source) compile() ([]transform, []*Error) {
 	return c.all(s.Identity.Transforms)
 }
 
-// all makes transforms of what is written, or says of each what is wrong with it.
+// all compiles transforms, or returns the error in each.
 func (c *compilation) all(written []v1.Transform) ([]transform, []*Error) {
 	if len(written) == 0 {
 		return nil, nil
@@ -122,8 +123,8 @@ func tooCostly(all, last uint64) error {
 	return nil
 }
 
-// environment is the language with the parameters of the set. REPLICAS is in it to be refused with
-// the right words.
+// environment is the language with the parameters of the set. It includes REPLICAS, so that
+// REPLICAS gets a specific error.
 func (c *compilation) environment() (*cel.Env, error) {
 	base, err := language()
 	if err != nil {
@@ -144,7 +145,7 @@ func (c *compilation) environment() (*cel.Env, error) {
 	return base.Extend(variables...)
 }
 
-// pointerOf is the path of a transform, if it may change what is there.
+// pointerOf parses the path of a transform, and rejects a path that the transform cannot change.
 func (c *compilation) pointerOf(in, path string) (pointer, *Error) {
 	at, err := parsePointer(path)
 	if err != nil {
@@ -154,7 +155,7 @@ func (c *compilation) pointerOf(in, path string) (pointer, *Error) {
 		if at.isAtOrAbove(other) || other.isAtOrAbove(at) {
 			wrong := errorf(in, "path", path, "%s belongs to %s", path, c.whose)
 			if len(at) < len(other) {
-				wrong = errorf(in, "path", path, "%s holds what belongs to %s; name a field in it", path, c.whose)
+				wrong = errorf(in, "path", path, "%s contains a field that belongs to %s; use the path of another field in it", path, c.whose)
 			}
 			wrong.Forbidden = true
 			return nil, wrong
@@ -163,7 +164,7 @@ func (c *compilation) pointerOf(in, path string) (pointer, *Error) {
 	return at, nil
 }
 
-// one makes a program of the expression of a transform, and says what it may cost.
+// one compiles the expression of a transform, and returns its estimated cost.
 func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 	if len(t.text) > mostExpression {
 		return 0, fmt.Errorf("must have at most %d bytes", mostExpression)
@@ -185,7 +186,8 @@ func (c *compilation) one(env *cel.Env, t *transform) (uint64, error) {
 	return estimate.Max, err
 }
 
-// compiled is an expression with its types, if it is short enough with all macros expanded.
+// compiled checks the types of an expression. It rejects an expression that is too long after its
+// macros are expanded.
 func compiled(env *cel.Env, text string) (*cel.Ast, error) {
 	if err := judgeExpansion(text); err != nil {
 		return nil, err
@@ -197,7 +199,8 @@ func compiled(env *cel.Env, text string) (*cel.Ast, error) {
 	return checked, judgeCalls(checked.NativeRep())
 }
 
-// programOf makes a program whose evaluations need an account, and end with their context.
+// programOf builds a program whose evaluations require an account, and stop when their context
+// ends.
 func programOf(env *cel.Env, checked *cel.Ast) (cel.Program, error) {
 	const iterations = 100
 	return env.Program(checked, cel.CustomDecoratorV2(bounded(env)), cel.CostLimit(mostCost), cel.EvalOptions(cel.OptTrackCost),
@@ -207,12 +210,12 @@ func programOf(env *cel.Env, checked *cel.Ast) (cel.Program, error) {
 // position is a place in an expression: its line and its column, both from 1.
 func position(at common.Location) string { return fmt.Sprintf("%d:%d", at.Line(), at.Column()+1) }
 
-// sizes are how long the texts of parameters may be, and MEMBERS; and by their names with a dot, the
-// fields of what it lists.
+// sizes are the maximum lengths of parameters and of MEMBERS, by name; and those of the fields of
+// its entries, by name with a dot as prefix.
 type sizes map[string]uint64
 
-// What cannot be told of a size is taken to be this. The estimate is no bound: what an evaluation may
-// create in truth is limited while it runs (account.go).
+// The sizes that the estimate assumes where a size is unknown. The estimate is not a limit:
+// account.go limits what an evaluation creates.
 const (
 	unknownText = 16 << 10
 	unknownItem = 256 // of an item of a list
@@ -245,7 +248,7 @@ func (s sizes) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	}
 }
 
-// EstimateCallCost implements checker.CostEstimator: numbers make short texts.
+// EstimateCallCost implements checker.CostEstimator: a number becomes a short string.
 func (s sizes) EstimateCallCost(_, overload string, _ *checker.AstNode, _ []checker.AstNode) *checker.CallEstimate {
 	const longestNumber = 25
 	switch overload {
@@ -256,7 +259,7 @@ func (s sizes) EstimateCallCost(_, overload string, _ *checker.AstNode, _ []chec
 	}
 }
 
-// inputOf is what expressions read that may name some parameters.
+// inputOf returns the variables of expressions with these parameters.
 func inputOf(known map[string]parameter) map[string]any {
 	input := make(map[string]any, len(known)+1)
 	for name, p := range known {
@@ -269,7 +272,7 @@ func inputOf(known map[string]parameter) map[string]any {
 	return input
 }
 
-// evaluate is what the expression of a transform gives, and what that cost.
+// evaluate returns the result of the expression of a transform, and its cost.
 func (t transform) evaluate(e *Evaluation, input map[string]any) (value any, cost uint64, err error) {
 	result, cost, err := e.run(t.program, input)
 	if failed := (*types.Err)(nil); errors.As(err, &failed) && failed.NodeID() != 0 {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Unknown says which names in a pod template look like parameters and are none, and which
-// variables name themselves; at most as many as asked for.
+// Unknown describes names in a pod template that look like parameters but are unknown, and
+// variables that refer to themselves. It returns at most that many texts.
 func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []string) {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -27,8 +27,9 @@ func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []
 	return u.texts
 }
 
-// FirstName says where a template that stands at a path names a parameter first, and in what text, unless
-// that is the variable of a container; empty if it does not.
+// FirstName describes the first place in a template that names a parameter, with its text. It
+// ignores the variables of a container, and is empty if there is no such place. path is the path of
+// the template.
 func (r *Renderer) FirstName(path string, template any) string {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -49,25 +50,25 @@ func (r *Renderer) FirstName(path string, template any) string {
 	return u.texts[0]
 }
 
-// isVariable reports whether a name stands where the kubelet looks it up, and the container has a
-// variable of that name.
+// isVariable reports whether the kubelet expands a name at the current place, and the container has
+// a variable of that name.
 func (u *unknown) isVariable(name string) bool {
 	c := u.container()
 	return c != nil && ofTheKubelet(u.at) && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 }
 
-// unknown goes through a template for names that are no parameters.
+// unknown searches a template for names that are not parameters.
 type unknown struct {
 	known    map[string]parameter
 	template *corev1.PodTemplateSpec
 	path     string // of the template
 	at       []string
-	text     string // what stands there
-	// look finds the names in a text, and visit is shown each.
+	text     string // the string at that place
+	// look finds the names in a text, and calls visit for each.
 	look  func(text string, visit func(name string))
 	visit func(name string)
 	texts []string
-	most  int // of them
+	most  int // the maximum number of texts
 }
 
 func (u *unknown) value(value any) {
@@ -100,7 +101,7 @@ func (u *unknown) name(name string) {
 	case c != nil && ofTheKubelet(u.at):
 		at := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 		if known && at >= 0 && u.at[3] == "env" && u.at[4] == strconv.Itoa(at) {
-			u.tell("$(%s) in %s is not the parameter of that name, and stays as it is; leave the variable out: a container that names a parameter gets it", name, name)
+			u.tell("$(%s) in %s is not the parameter of that name, and is not replaced; remove the variable: a container that names a parameter gets it", name, name)
 		}
 		if !known && at < 0 && len(c.EnvFrom) == 0 && !isOfService(name) {
 			u.tellUnknown(name)
@@ -111,10 +112,10 @@ func (u *unknown) name(name string) {
 }
 
 func (u *unknown) tellUnknown(name string) {
-	u.tell("$(%s) is no parameter, and stays as it is; parameters are %s", name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", "))
+	u.tell("$(%s) is not a parameter, and is not replaced; parameters are %s", name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", "))
 }
 
-// tell says something of the place, once, as long as there is not too much.
+// tell records a text about the current place, once, up to the limit.
 func (u *unknown) tell(format string, args ...any) {
 	if len(u.texts) == u.most {
 		return
@@ -125,12 +126,12 @@ func (u *unknown) tell(format string, args ...any) {
 	}
 }
 
-// isOfService reports whether containers may have a variable of that name because a Service is there.
+// isOfService reports whether containers may have a variable of that name because of a Service.
 func isOfService(name string) bool {
 	return strings.Contains(name, "_SERVICE_") || strings.Contains(name, "_PORT")
 }
 
-// container is the one in which the place is, nil if it is in none.
+// container is the container at the current place. It is nil if the place is not in a container.
 func (u *unknown) container() *corev1.Container {
 	if !isContainer(u.at) {
 		return nil

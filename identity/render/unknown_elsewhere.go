@@ -15,8 +15,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// UnknownInClaim says which names in the claim template of that index look like parameters and are
-// none; at most as many as asked for.
+// UnknownInClaim describes names in the claim template with that index that look like parameters
+// but are unknown. It returns at most that many texts.
 func (r *Renderer) UnknownInClaim(index int, template *corev1.PersistentVolumeClaim, most int) []string {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -27,8 +27,8 @@ func (r *Renderer) UnknownInClaim(index int, template *corev1.PersistentVolumeCl
 	return u.all(tree)
 }
 
-// Unknown says which names in the manifest look like parameters and are none; at most as many as
-// asked for.
+// Unknown describes names in the manifest that look like parameters but are unknown. It returns at
+// most that many texts.
 func (o *Object) Unknown(most int) []string {
 	tree := map[string]any{}
 	if err := utiljson.Unmarshal(o.text, &tree); err != nil {
@@ -39,7 +39,7 @@ func (o *Object) Unknown(most int) []string {
 	return u.all(tree)
 }
 
-// stranger goes through what the controller alone renders.
+// stranger searches templates that only the controller renders.
 type stranger struct {
 	unknown
 
@@ -47,9 +47,9 @@ type stranger struct {
 	leaves func(at []string) bool
 }
 
-// elsewhere looks for what is unknown outside of pod templates, at a path.
+// elsewhere returns a search for unknown names outside of pod templates, at a path.
 func elsewhere(known map[string]parameter, path string, most int) *stranger {
-	maps.DeleteFunc(known, func(_ string, p parameter) bool { return p.misplaced() != "" }) // which is refused
+	maps.DeleteFunc(known, func(_ string, p parameter) bool { return p.misplaced() != "" }) // these get an error
 	s := &stranger{unknown: unknown{known: known, path: path, look: referred, most: most}}
 	s.visit = s.name
 	return s
@@ -65,12 +65,12 @@ func (s *stranger) name(name string) {
 	if _, known := s.known[name]; known || s.leaves(s.at) || s.isVariable(name) {
 		return
 	}
-	s.tell("$(%s) is no parameter here, and stays as it is; parameters here are %s", name,
+	s.tell("$(%s) is not a parameter here, and is not replaced; parameters here are %s", name,
 		strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
 }
 
-// isVariable reports whether a name stands in a container that may have a variable of that name, as
-// those of a Job do: the kubelet looks it up.
+// isVariable reports whether a name is in a container that may have a variable of that name, such
+// as a container of a Job. The kubelet expands it.
 func (s *stranger) isVariable(name string) bool {
 	value := any(s.tree)
 	for i, token := range s.at {
@@ -91,7 +91,7 @@ func (s *stranger) isVariable(name string) bool {
 	return false
 }
 
-// defines reports whether a container, if it is one, may define a variable.
+// defines reports whether a value is a container that may define a variable.
 func defines(container map[string]any, name string) bool {
 	from, _ := container["envFrom"].([]any)
 	env, _ := container["env"].([]any)

@@ -31,7 +31,7 @@ func objectOf(t *testing.T, of Source, template v1.ObjectTemplate, manifest stri
 }
 
 const (
-	unknownHere = " is no parameter here, and stays as it is; parameters here are "
+	unknownHere = " is not a parameter here, and is not replaced; parameters here are "
 	noService   = unknownHere + "IDENTITY, NAMESPACE, ORDINAL, REPLICAS, SET"
 )
 

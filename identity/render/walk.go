@@ -14,17 +14,18 @@ import (
 // walk substitutes parameters in all strings of a tree.
 type walk struct {
 	known map[string]parameter
-	// room is how many bytes the strings may have that parameters are in.
+	// room is the remaining number of bytes for strings with parameters.
 	room int
-	// leaves reports whether a string at a place is left as it is, because somebody else looks up
-	// names in it.
+	// leaves reports whether strings at a place are not changed, because the kubelet or another
+	// program expands them.
 	leaves func(at []string) bool
-	// named is true if names are looked at, too.
+	// named is true if the names of objects and variables are rendered, too.
 	named bool
 	at    []string
 }
 
-// all goes through a tree that stands in a part of the spec. Names of objects stay as they are.
+// all renders a tree at a part of the spec. Unless named is true, it does not change the names of
+// objects.
 func (w *walk) all(in string, tree map[string]any) *Error {
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
 		value, wrong := w.value(key, tree[key])
@@ -71,7 +72,7 @@ func (w *walk) text(text string) (string, *Error) {
 	long := 0
 	result := substitute(text, func(name string) bool {
 		_, is := w.known[name]
-		return is && long <= mostResult // so that not much more is added than is refused below
+		return is && long <= mostResult // stop soon after the limit; the result is rejected below
 	}, func(name string) string {
 		p := w.known[name]
 		if why := p.misplaced(); why != "" {
@@ -84,9 +85,10 @@ func (w *walk) text(text string) (string, *Error) {
 	case misplaced != "":
 		return "", errorf(pathOf(w.at), "", text, "%s", misplaced)
 	case long > mostResult, len(result) > max(mostResult, len(text)):
-		return "", errorf(pathOf(w.at), "", short(text), "becomes more than %d bytes", mostResult)
+		return "", errorf(pathOf(w.at), "", short(text), "has more than %d bytes after its parameters are replaced", mostResult)
 	case w.room < 0:
-		return "", errorf(pathOf(w.at), "", short(text), "is where all strings with parameters have more than %d bytes", mostText)
+		return "", errorf(pathOf(w.at), "", short(text), "exceeds the limit: all strings with parameters together can have at most %d bytes",
+			mostText)
 	}
 	return result, nil
 }
@@ -117,7 +119,7 @@ func isContainer(at []string) bool {
 	return len(at) > 3 && at[0] == "spec" && (at[1] == "containers" || at[1] == "initContainers")
 }
 
-// ofTheKubelet reports whether the kubelet looks up names at a place.
+// ofTheKubelet reports whether the kubelet expands variables at a place.
 func ofTheKubelet(at []string) bool {
 	if !isContainer(at) {
 		return false
@@ -134,7 +136,7 @@ func ofTheKubelet(at []string) bool {
 
 func noOne([]string) bool { return false }
 
-// pathOf is a place as field paths are written, with a dot in front.
+// pathOf formats a place as a field path, with a leading dot.
 func pathOf(at []string) string {
 	var path strings.Builder
 	for i, token := range at {
@@ -149,12 +151,12 @@ func pathOf(at []string) string {
 	return path.String()
 }
 
-// hasKeys reports whether a field is a map with keys of the user's.
+// hasKeys reports whether a field is a map with arbitrary keys.
 func hasKeys(field string) bool {
 	return slices.Contains([]string{"labels", "annotations", "nodeSelector", "matchLabels", "volumeAttributes"}, field)
 }
 
-// String is the pointer as it is written.
+// String formats the pointer.
 func (p pointer) String() string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var text strings.Builder

@@ -13,16 +13,17 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// What is written out of values that are neither texts nor made of others, in bytes.
+// The maximum sizes of values other than strings, lists and maps when they are written out, in
+// bytes.
 const (
-	longestNumber = 64  // a whole number with base 2
-	longestDouble = 330 // the greatest one, with six digits
-	longestDigits = 512 // the greatest one, with as many digits as %.100f gives
-	longestRune   = 10  // one that is escaped
+	longestNumber = 64  // an integer in base 2
+	longestDouble = 330 // the largest double, with six digits
+	longestDigits = 512 // the largest double, with as many digits as %.100f gives
+	longestRune   = 10  // an escaped rune
 )
 
-// written is how many bytes a value can have at most when it is written out with all that is in it. It
-// stops counting past most: lists can hold the same list many times.
+// written is the maximum number of bytes of a value when it is written out with everything that it
+// contains. It stops counting above most, because lists can contain the same list many times.
 func written(value ref.Val, most int) int {
 	switch value := value.(type) {
 	case types.String:
@@ -55,7 +56,7 @@ func written(value ref.Val, most int) int {
 	}
 }
 
-// quotedSize is how many bytes a text has at most with quotes, and with what has to be escaped.
+// quotedSize is the maximum number of bytes of a string with quotes and escapes.
 func quotedSize(s string, most int) int {
 	n := len(`""`)
 	for _, r := range s {
@@ -71,18 +72,18 @@ func quotedSize(s string, most int) int {
 	return n
 }
 
-// isEscaped reports whether JSON, or Go, may write a rune otherwise. Bytes that are no text are
+// isEscaped reports whether JSON, or Go, may escape a rune. Bytes that are not UTF-8 are
 // utf8.RuneError here.
 func isEscaped(r rune) bool {
 	return r == utf8.RuneError || strings.ContainsRune(`"\<>&`, r) || !strconv.IsPrint(r)
 }
 
-// quotedText is a value as JSON, or as a text in quotes.
+// quotedText converts a value to JSON, or to a quoted string.
 func quotedText(a *account, args []ref.Val) error {
 	return a.text(written(args[0], mostValue))
 }
 
-// formatted is the text with each of its verbs given as much as a value can take.
+// formatted formats values. It assumes that each verb can produce the longest value.
 func formatted(a *account, args []ref.Val) error {
 	pattern, values := text(args[0]), args[1]
 	list, is := values.(traits.Lister)

@@ -13,14 +13,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// codec decodes what the transformer has put into envelopes.
+// codec decodes values, which the transformer has put into envelopes.
 type codec struct {
 	runtime.Codec
 	sets *Sets
 }
 
-// Decode returns a stand-in for a value that cannot be read, or an error, as the
-// envelope demands. Values without an envelope are those of updates.
+// Decode returns a stand-in for a value that cannot be read, or an error, depending on the mode in
+// the envelope. Values without an envelope are those of updates.
 func (c codec) Decode(data []byte, defaults *schema.GroupVersionKind,
 	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	sent, ok := openEnvelope(data)
@@ -55,11 +55,11 @@ func (c codec) open(sent envelope, defaults *schema.GroupVersionKind,
 	return obj, kind, misplaced(obj, sent.key)
 }
 
-// misplaced says why an object cannot be the one that belongs under a key.
+// misplaced returns the reason why an object cannot be the one of a key.
 func misplaced(obj runtime.Object, key string) error {
 	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
-		return fmt.Errorf("it holds a %T", obj)
+		return fmt.Errorf("it contains a %T", obj)
 	}
 	namespace, name, err := namesOf(key)
 	if err != nil {
@@ -67,9 +67,9 @@ func misplaced(obj runtime.Object, key string) error {
 	}
 	switch {
 	case set.Namespace != namespace || set.Name != name:
-		return fmt.Errorf("it holds the set %q of namespace %q", set.Name, set.Namespace)
+		return fmt.Errorf("it contains the set %q of namespace %q", set.Name, set.Namespace)
 	case set.UID == "":
-		return errors.New("it holds a set without a UID")
+		return errors.New("it contains a set without a UID")
 	}
 	return nil
 }

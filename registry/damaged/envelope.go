@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// magic begins an envelope. No encoding of an object begins with a zero byte.
+// magic is the prefix of an envelope. No encoding of an object begins with a zero byte.
 const magic = "\x00damaged\x00"
 
-// envelope is a stored value on its way from the transformer to the codec.
+// envelope is a stored value, as the transformer passes it to the codec.
 type envelope struct {
 	mode mode
 	key  string
-	// fault says why the value could not be transformed; empty if it could.
+	// fault is the reason why the value could not be transformed. It is empty if it could.
 	fault string
 	value []byte
 }
@@ -31,9 +31,8 @@ func (e envelope) seal() []byte {
 	return append(sealed, e.value...)
 }
 
-// openEnvelope reports false for data that is no envelope. Nobody but the transformer
-// can make one: what etcd holds is always put into an envelope, or refused if it looks
-// like one.
+// openEnvelope reports false for data that are not an envelope. Only the transformer can create
+// one: it puts every value from etcd into an envelope, or rejects it if it looks like one.
 func openEnvelope(data []byte) (envelope, bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok || len(rest) == 0 {
@@ -52,7 +51,7 @@ func openEnvelope(data []byte) (envelope, bool) {
 	return e, true
 }
 
-// namesOf are the namespace and the name at the end of a key.
+// namesOf returns the namespace and the name at the end of a key.
 func namesOf(key string) (namespace, name string, err error) {
 	parts := strings.Split(key, "/")
 	if len(parts) < 2 || parts[len(parts)-1] == "" || parts[len(parts)-2] == "" {

@@ -5,18 +5,17 @@ package damaged
 
 import "context"
 
-// mode says what becomes of a value that cannot be read.
+// mode specifies how a value that cannot be read is handled.
 type mode byte
 
 const (
-	// substitute puts a stand-in in its place. It is the mode of whatever does not
-	// say otherwise: lists and watches, whose contexts come from many places.
+	// substitute replaces it with a stand-in. It is the default mode, which applies to lists and
+	// watches, because their contexts come from many places.
 	substitute mode = iota
-	// refuse makes it an error. A value is also refused if it holds another object
-	// than its key says.
+	// refuse returns an error. It also rejects a value with another object than that of its key.
 	refuse
-	// bare is refuse for an update, which compares the value with what it is about to
-	// write, so nothing may be put in front of it.
+	// bare is refuse for an update. An update compares the value with the new value, so nothing may
+	// be put in front of it.
 	bare
 )
 

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Tolerate makes the storage that getter offers tolerate damaged sets, which it adds to
-// sets. It must be used for the resource statefulsets only.
+// Tolerate returns a getter whose storage tolerates damaged sets, and adds them to sets. It must be
+// used for the resource statefulsets only.
 func Tolerate(getter generic.RESTOptionsGetter, sets *Sets) generic.RESTOptionsGetter {
 	return tolerant{getter, sets}
 }
@@ -28,8 +28,8 @@ type tolerant struct {
 	sets *Sets
 }
 
-// GetRESTOptions are the options of getter, with everything in front of etcd and of the
-// watch cache that the package comment tells of.
+// GetRESTOptions returns the options of the wrapped getter, with the transformer, the codec and the
+// storage of this package (see the package comment).
 func (t tolerant) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := t.RESTOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {

@@ -18,16 +18,16 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// hostPatience bounds the question to the host under which UID it knows a set.
+// hostPatience limits the time in which the host cluster is asked for the UID of a set.
 const hostPatience = 10 * time.Second
 
-// Host is the cluster that holds what belongs to a set.
+// Host is the cluster with the objects of sets.
 type Host interface {
-	// OwnerUID is the UID of the set in the owner references of what belongs to it;
-	// empty if nothing does.
+	// OwnerUID is the UID of the set in the owner references of its objects. It is empty if the set
+	// has none.
 	OwnerUID(ctx context.Context, namespace, name string) (types.UID, error)
-	// Orphan takes the set out of the owner references of what belongs to it, so that
-	// the garbage collector leaves it alone when the set is gone.
+	// Orphan removes the set from the owner references of its objects, so that the garbage
+	// collector keeps them when the set is gone.
 	Orphan(ctx context.Context, namespace, name string) error
 }
 
@@ -37,18 +37,18 @@ type Set struct {
 	Name      string `json:"name"`
 	// Key is the etcd key whose value cannot be read.
 	Key string `json:"key"`
-	// UID is what the set is known by; see standin.go for where it comes from.
+	// UID is the known UID of the set; see standin.go for its source.
 	UID types.UID `json:"uid"`
-	// Cause says why the value cannot be read.
+	// Cause is the reason why the value cannot be read.
 	Cause string `json:"cause"`
-	// Since is when this process met it first.
+	// Since is when this process first read the damaged value.
 	Since time.Time `json:"since"`
 }
 
-// Sets are the damaged sets that this process has met.
+// Sets are the damaged sets that this process has found.
 type Sets struct {
 	host Host
-	// lastKnown returns the set that the watch cache holds.
+	// lastKnown returns the set in the watch cache.
 	lastKnown atomic.Pointer[func(namespace, name string) *v1.StatefulSet]
 
 	count    atomic.Int64
@@ -63,16 +63,16 @@ type known struct {
 	standIn *v1.StatefulSet
 }
 
-// NewSets is empty. Without a host, nothing is known of what belongs to a set, and
-// nothing is orphaned.
+// NewSets returns an empty Sets. Without a host, the objects of a set are unknown, and are not
+// orphaned.
 func NewSets(host Host) *Sets {
 	return &Sets{host: host, sets: map[string]*known{}}
 }
 
-// Count is how many there are.
+// Count is the number of damaged sets.
 func (s *Sets) Count() int { return int(s.count.Load()) }
 
-// Observe calls f with the count, now and whenever it changes.
+// Observe calls f with the count, now and after each change.
 func (s *Sets) Observe(f func(count int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *Sets) recount() {
 	}
 }
 
-// List are all of them, by key.
+// List returns all damaged sets, by key.
 func (s *Sets) List() []Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Sets) List() []Set {
 	return all
 }
 
-// cause is why the set that a stand-in stands for cannot be read.
+// cause is the reason why the set of a stand-in cannot be read.
 func (s *Sets) cause(standIn *v1.StatefulSet) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,11 +109,10 @@ func (s *Sets) cause(standIn *v1.StatefulSet) error {
 			return errors.New(set.Cause)
 		}
 	}
-	return errors.New("it could not be read when this server saw it last; if it can be read now, restart the server")
+	return errors.New("it could not be read at the last attempt of this server; if it can be read now, restart the server")
 }
 
-// readable is called for every value that can be read, so it must cost nothing as
-// long as none is damaged.
+// readable is called for every value that can be read, so it must be cheap while no set is damaged.
 func (s *Sets) readable(key string) {
 	if s.count.Load() == 0 {
 		return
@@ -123,11 +122,11 @@ func (s *Sets) readable(key string) {
 	if set, ok := s.sets[key]; ok {
 		delete(s.sets, key)
 		s.recount()
-		klog.Background().Info("A damaged StatefulSet can be read again", "set", klog.KRef(set.Namespace, set.Name), "key", key)
+		klog.Background().Info("Damaged StatefulSet can be read again", "set", klog.KRef(set.Namespace, set.Name), "key", key)
 	}
 }
 
-// gone forgets a set whose value was deleted.
+// gone removes a set whose value was deleted.
 func (s *Sets) gone(namespace, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +138,8 @@ func (s *Sets) gone(namespace, name string) {
 	s.recount()
 }
 
-// standIn is what takes the place of a value that cannot be read. It fails if nobody
-// can be asked for the UID now.
+// standIn returns a stand-in for a value that cannot be read. It fails if the UID cannot be
+// determined now.
 func (s *Sets) standIn(key string, value []byte, cause error) (*v1.StatefulSet, error) {
 	namespace, name, err := namesOf(key)
 	if err != nil {
@@ -162,7 +161,7 @@ func (s *Sets) standIn(key string, value []byte, cause error) (*v1.StatefulSet, 
 	s.sets[key] = &known{Set{namespace, name, key, meta.UID, cause.Error(), time.Now()}, set}
 	s.recount()
 	s.mu.Unlock()
-	klog.Background().Error(cause, "A stored StatefulSet is damaged; nothing is done to its pods; see docs/repair.md",
+	klog.Background().Error(cause, "Stored StatefulSet is damaged; the controller does not change its pods; see docs/repair.md",
 		"set", klog.KRef(namespace, name), "key", key, "UID", meta.UID)
 	return set.DeepCopy(), nil
 }

@@ -18,9 +18,9 @@ import (
 	"statefulset.dev/identity/conditions"
 )
 
-// newStandIn has of the set what others may know it by, and says in its conditions what
-// it is. It does not ask for a deletion, though the set may have: whoever followed would
-// work on a set that cannot be written.
+// newStandIn returns a stand-in with the metadata of the set, and with conditions that say what it
+// is. It has no deletion timestamp, even if the set has one: a controller that acts on a deletion
+// would work on a set that cannot be written.
 func newStandIn(meta metav1.ObjectMeta, why string) *v1.StatefulSet {
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.Finalizers, meta.ManagedFields = nil, nil, nil, nil
 	if meta.Annotations == nil {
@@ -34,11 +34,11 @@ func newStandIn(meta metav1.ObjectMeta, why string) *v1.StatefulSet {
 	return &v1.StatefulSet{ObjectMeta: meta, Status: v1.StatefulSetStatus{Conditions: says.Put(nil, time.Now())}}
 }
 
-// identify finds out who the damaged set is. Those are asked first who know most: the
-// watch cache, which may hold the set as it was; the value, whose beginning may be
-// intact, or only its spec strange to us; then what belongs to the set in the host. If
-// the host holds nothing of it, no garbage collector has anything to delete on its
-// behalf, and any UID will do that no other set has.
+// identify determines the metadata of the damaged set. It asks the most complete sources first: the
+// watch cache, which may have the earlier set; the value, whose beginning may be intact, or of
+// which only the spec may be unknown to us; and then the objects of the set in the host cluster. If
+// there are no such objects, the garbage collector has nothing to delete for the set, so any UID
+// that no other set has is sufficient.
 func (s *Sets) identify(namespace, name string, value []byte) (metav1.ObjectMeta, error) {
 	if lastKnown := s.lastKnown.Load(); lastKnown != nil {
 		if set := (*lastKnown)(namespace, name); set != nil {
@@ -58,7 +58,7 @@ func (s *Sets) identify(namespace, name string, value []byte) (metav1.ObjectMeta
 	defer cancel()
 	uid, err := s.host.OwnerUID(ctx, namespace, name)
 	if err != nil {
-		return metav1.ObjectMeta{}, fmt.Errorf("asking the host for the UID of the damaged set: %w", err)
+		return metav1.ObjectMeta{}, fmt.Errorf("reading the UID of the damaged set from the host cluster: %w", err)
 	}
 	if uid != "" {
 		meta.UID = uid
@@ -72,8 +72,8 @@ func metaOfJSON(value []byte) (metav1.ObjectMeta, bool) {
 	return object.ObjectMeta, err == nil
 }
 
-// metaOfProtobuf reads the metadata, which every kind has as its first field, whatever
-// is behind it, and even if the rest is missing.
+// metaOfProtobuf reads the metadata, which is the first field of every kind. The rest may be
+// missing or invalid.
 func metaOfProtobuf(value []byte) (meta metav1.ObjectMeta, ok bool) {
 	const head = "k8s\x00"
 	if len(value) < len(head) || string(value[:len(head)]) != head {
@@ -87,8 +87,8 @@ func metaOfProtobuf(value []byte) (meta metav1.ObjectMeta, ok bool) {
 	return meta, meta.Unmarshal(raw) == nil
 }
 
-// field is the first field of a protobuf message that has a number and a length, or of
-// it what is there: whole says whether that is all.
+// field returns the first field of a protobuf message with a number and a length. If the message is
+// truncated, it returns the part of the field that exists, and whole is false.
 func field(message []byte, number uint64) (content []byte, whole bool) {
 	for len(message) > 0 {
 		tag, n := binary.Uvarint(message)

@@ -16,18 +16,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// warnedSets is how many damaged sets a list names in its warning.
+// warnedSets is the maximum number of damaged sets that the warnings of a list name.
 const warnedSets = 5
 
-// store is in front of the watch cache. It says for each request what is to happen to
-// values that cannot be read, and lets nobody work on a stand-in.
+// store is the storage in front of the watch cache. It sets the mode of each request, and prevents
+// work on a stand-in.
 type store struct {
 	storage.Interface
 	sets   *Sets
 	prefix string // of keys in etcd
 }
 
-// Get refuses a damaged set. A stand-in can come from the watch cache.
+// Get rejects a damaged set. A stand-in can come from the watch cache.
 func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions, out runtime.Object) error {
 	err := s.Interface.Get(with(ctx, refuse), key, opts, out)
 	if err == nil {
@@ -36,7 +36,7 @@ func (s *store) Get(ctx context.Context, key string, opts storage.GetOptions, ou
 	return answer(err, s.etcdKey(key))
 }
 
-// GuaranteedUpdate refuses a damaged set.
+// GuaranteedUpdate rejects a damaged set.
 func (s *store) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, cached runtime.Object) error {
 	update := func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
@@ -51,8 +51,8 @@ func (s *store) GuaranteedUpdate(ctx context.Context, key string, destination ru
 	return answer(err, s.etcdKey(key))
 }
 
-// Delete refuses a damaged set, unless exactly that is asked for: then nothing of it in
-// the host has an owner any more before it goes.
+// Delete rejects a damaged set, unless the request asks for the deletion of a damaged value. In
+// that case, it first removes the set from the owner references in the host cluster.
 func (s *store) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
 	validateDeletion storage.ValidateObjectFunc, cached runtime.Object, opts storage.DeleteOptions) error {
 	validate := func(ctx context.Context, obj runtime.Object) error {
@@ -76,7 +76,7 @@ func (s *store) Delete(ctx context.Context, key string, out runtime.Object, prec
 	return answer(err, s.etcdKey(key))
 }
 
-// GetList warns of stand-ins.
+// GetList warns about stand-ins.
 func (s *store) GetList(ctx context.Context, key string, opts storage.ListOptions, list runtime.Object) error {
 	if err := s.Interface.GetList(ctx, key, opts, list); err != nil {
 		return answer(err, s.etcdKey(key))
@@ -96,17 +96,17 @@ func warn(ctx context.Context, sets []v1.StatefulSet) {
 		if warned++; warned > warnedSets {
 			return
 		}
-		warning.AddWarning(ctx, "", fmt.Sprintf("StatefulSet %s/%s is damaged: its stored value cannot be read; get it by name to learn why",
+		warning.AddWarning(ctx, "", fmt.Sprintf("StatefulSet %s/%s is damaged: its stored value cannot be read; get it by name to see the cause",
 			sets[i].Namespace, sets[i].Name))
 	}
 }
 
-// fault says why an object cannot be worked on: it is a stand-in, or not the object
-// that the key names.
+// fault returns the reason why an object cannot be used: it is a stand-in, or not the object of the
+// key.
 func (s *store) fault(obj runtime.Object, key string) error {
 	set, ok := obj.(*v1.StatefulSet)
 	if !ok || set.Name == "" && set.ResourceVersion == "" {
-		return nil // what was not found is empty, even of a version
+		return nil // an object that was not found is empty, and has no version
 	}
 	if v1.IsDamaged(set) {
 		return &unreadable{key: s.etcdKey(key), cause: s.sets.cause(set)}
@@ -123,13 +123,13 @@ func (s *store) orphan(ctx context.Context, key string) error {
 		return err
 	}
 	if err := s.sets.host.Orphan(ctx, namespace, name); err != nil {
-		return fmt.Errorf("orphaning what belongs to the damaged set %q: %w", name, err)
+		return fmt.Errorf("orphaning the objects of the damaged set %q: %w", name, err)
 	}
 	return nil
 }
 
-// lastKnown reads what the watch cache holds. While it holds nothing, it asks etcd,
-// which returns an error for a damaged set.
+// lastKnown reads sets from the watch cache. While the cache is empty, it reads from etcd, which
+// returns an error for a damaged set.
 func (s *store) lastKnown(resourcePrefix string) func(namespace, name string) *v1.StatefulSet {
 	return func(namespace, name string) *v1.StatefulSet {
 		set := &v1.StatefulSet{}

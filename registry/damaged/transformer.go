@@ -12,14 +12,14 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 )
 
-// transformer puts what etcd holds into an envelope, after the configured transformer
-// has decrypted it.
+// transformer puts values from etcd into envelopes, after the configured transformer has decrypted
+// them.
 type transformer struct {
 	value.Transformer
 }
 
-// TransformFromStorage decrypts a value. If that fails because a key service cannot be
-// reached, the value may be in order, and is not taken for damaged.
+// TransformFromStorage decrypts a value. If that fails because a key service cannot be reached, the
+// value may be intact, and does not count as damaged.
 func (t transformer) TransformFromStorage(ctx context.Context, data []byte, at value.Context) ([]byte, bool, error) {
 	out, stale, err := t.Transformer.TransformFromStorage(ctx, data, at)
 	mode, key := modeOf(ctx), string(at.AuthenticatedData())
@@ -27,7 +27,7 @@ func (t transformer) TransformFromStorage(ctx context.Context, data []byte, at v
 	case err != nil && (isOutage(err) || mode != substitute):
 		return nil, false, &unreadable{key: key, cause: err}
 	case err != nil:
-		//nolint:nilerr // the fault travels in the envelope, to be told where the set is known
+		//nolint:nilerr // the envelope carries the fault to the codec, which knows the set
 		return envelope{mode: mode, key: key, fault: err.Error()}.seal(), false, nil
 	case mode == bare && !bytes.HasPrefix(out, []byte(magic)):
 		return out, stale, nil
@@ -36,7 +36,7 @@ func (t transformer) TransformFromStorage(ctx context.Context, data []byte, at v
 	}
 }
 
-// isOutage reports whether it may work the next time.
+// isOutage reports whether a retry may succeed.
 func isOutage(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true

@@ -14,7 +14,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// unreadable is why a value cannot be read. The key is empty where it is not known.
+// unreadable is the reason why a value cannot be read. The key is empty if it is not known.
 type unreadable struct {
 	key   string
 	cause error
@@ -29,8 +29,8 @@ func (e *unreadable) Error() string {
 
 func (e *unreadable) Unwrap() error { return e.cause }
 
-// answer makes an error about a value that cannot be read one that a user can do
-// something about. Other errors stay as they are.
+// answer turns an error about a value that cannot be read into one that says what to do. It returns
+// other errors unchanged.
 func answer(err error, key string) error {
 	var reason *unreadable
 	if !errors.As(err, &reason) {
@@ -57,8 +57,8 @@ func answer(err error, key string) error {
 
 func message(namespace, name, key string, cause error) string {
 	return fmt.Sprintf("the StatefulSet %q of namespace %q is damaged: the value of the etcd key %q cannot be read: %v; "+
-		"nothing is done to its pods and claims; bring back what can read it (an encryption key, a newer server), or restore a backup, "+
-		"or delete exactly this value, which keeps pods and claims, with: "+
+		"the controller does not change its pods and claims; make it readable again (add the encryption key, or start a newer server), "+
+		"or restore a backup, or delete exactly this value, which keeps pods and claims, with: "+
 		"kubectl delete --raw '/apis/%s/namespaces/%s/statefulsets/%s?ignoreStoreReadErrorWithClusterBreakingPotential=true', and create the set again; "+
 		"see docs/repair.md",
 		name, namespace, key, cause, v1.SchemeGroupVersion, namespace, name)

@@ -14,18 +14,18 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// explainVersion makes a resourceVersion that is no version the sender's fault. The
-// storage layer has an error for it that the generic server does not know.
+// explainVersion turns the error for an invalid resourceVersion into a client error. The storage
+// layer has an error for it that the generic server does not know.
 func explainVersion(err error) error {
 	if _, ok := errors.AsType[storage.InvalidError](err); !ok {
 		return err
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%v; use a resourceVersion that a list, a watch or an object gave, 0, or none", err))
+	return apierrors.NewBadRequest(fmt.Sprintf("%v; use the resourceVersion of a list, a watch or an object, or 0, or omit it", err))
 }
 
-// explainTooLarge tells a user that etcd does not take a set of this size, which is no
-// fault of the server. There are two limits: that of etcd for a request, and a higher
-// one of its client for a message.
+// explainTooLarge says that etcd cannot store a set of this size, which is not an error of the
+// server. There are two limits: that of etcd for a request, and a higher one of its client for a
+// message.
 func explainTooLarge(err error) error {
 	if err == nil || !isTooLarge(err) {
 		return err

@@ -28,21 +28,23 @@ import (
 	"statefulset.dev/identity"
 )
 
-// firstListWait is how long a write waits until the kinds of all stored sets are known.
+// firstListWait is the maximum time for which a write waits until the kinds of all stored sets are
+// known.
 const firstListWait = 5 * time.Second
 
-// ObjectKinds knows the kinds of objects that all stored sets describe, so that no write adds more than the
-// controller watches. It follows the sets in the store, and costs a write nothing that adds no kind to its
-// set.
+// ObjectKinds tracks the kinds of objects that all stored sets describe, so that no write adds more
+// than the controller watches. It follows the sets in the store. A write that adds no kind to its
+// set costs nothing.
 type ObjectKinds struct {
 	mu sync.Mutex
-	// listed is closed by list, when the sets were listed for the first time.
+	// listed is closed by list, when the sets are listed for the first time.
 	listed chan struct{}
 	list   func()
-	// seen is the resource version that the store has been followed to.
+	// seen is the resource version up to which the store has been followed.
 	seen   uint64
 	stored map[string]storedKinds // by namespace and name, of sets that describe objects
-	// sets are how many sets describe a kind, and claimed how many writes that are under way add it.
+	// sets is the number of sets that describe a kind, and claimed the number of writes in progress
+	// that add it.
 	sets, claimed map[schema.GroupKind]int
 }
 
@@ -62,10 +64,10 @@ func newObjectKinds() *ObjectKinds {
 	}
 }
 
-// Add takes a set that is stored newly.
+// Add handles a new set in the store.
 func (o *ObjectKinds) Add(object any) error { return o.Update(object) }
 
-// Update takes a set as it is stored now.
+// Update handles a changed set in the store.
 func (o *ObjectKinds) Update(object any) error {
 	if set, ok := setOf(object); ok {
 		o.mu.Lock()
@@ -76,7 +78,7 @@ func (o *ObjectKinds) Update(object any) error {
 	return nil
 }
 
-// Delete takes a set that is not stored any more.
+// Delete handles a set that was deleted from the store.
 func (o *ObjectKinds) Delete(object any) error {
 	if set, ok := setOf(object); ok {
 		o.mu.Lock()
@@ -89,7 +91,7 @@ func (o *ObjectKinds) Delete(object any) error {
 	return nil
 }
 
-// Replace takes all sets that are stored at a resource version.
+// Replace handles the list of all sets in the store at a resource version.
 func (o *ObjectKinds) Replace(all []any, version string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,10 +114,10 @@ func (o *ObjectKinds) Replace(all []any, version string) error {
 	return nil
 }
 
-// Resync has nothing to do.
+// Resync does nothing.
 func (*ObjectKinds) Resync() error { return nil }
 
-// wrote takes a set that this server has stored, and that the store may not have shown yet.
+// wrote handles a set that this server has stored, and that the watch may not have delivered yet.
 func (o *ObjectKinds) wrote(set *v1.StatefulSet) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -124,7 +126,7 @@ func (o *ObjectKinds) wrote(set *v1.StatefulSet) {
 	}
 }
 
-// put notes the kinds of a set, unless those of a later state are known.
+// put records the kinds of a set, unless a later state of the set is known.
 func (o *ObjectKinds) put(set *v1.StatefulSet) {
 	key, next := keyOf(set), storedKinds{version: versionOf(set), kinds: kindsOf(set)}
 	if o.stored[key].version > next.version {
@@ -153,20 +155,21 @@ func release(counts map[schema.GroupKind]int, kind schema.GroupKind) {
 	}
 }
 
-// kindClaim is what one write adds to the kinds, from when it is admitted until it is stored or refused.
+// kindClaim reserves the kinds that a write adds, from its admission until it is stored or
+// rejected.
 type kindClaim struct {
 	of    *ObjectKinds
 	kinds []schema.GroupKind
 }
 
-// check refuses a set that adds a kind if there are as many as may be. old is nil if the set is new.
+// check rejects a set that adds a kind if the maximum is reached. old is nil if the set is new.
 func (c *kindClaim) check(ctx context.Context, set, old *v1.StatefulSet) error {
 	added := kindsOf(set)
 	if old != nil {
 		had := kindsOf(old)
 		added = slices.DeleteFunc(added, func(kind schema.GroupKind) bool { return slices.Contains(had, kind) })
 	}
-	c.release() // the store may ask several times
+	c.release() // the store may call check several times
 	if len(added) == 0 {
 		return nil
 	}
@@ -197,7 +200,7 @@ func (c *kindClaim) check(ctx context.Context, set, old *v1.StatefulSet) error {
 	return nil
 }
 
-// release gives back what was claimed.
+// release releases the reserved kinds.
 func (c *kindClaim) release() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -207,7 +210,7 @@ func (c *kindClaim) release() {
 	c.kinds = nil
 }
 
-// used are the kinds of stored sets, and of those that are being written.
+// used are the kinds of stored sets, and of sets that are being written.
 func (o *ObjectKinds) used() []schema.GroupKind {
 	used := make([]schema.GroupKind, 0, len(o.sets)+len(o.claimed))
 	for kind := range o.sets {
@@ -254,7 +257,7 @@ func kindsOf(set *v1.StatefulSet) (kinds []schema.GroupKind) {
 	return kinds
 }
 
-// setOf is the set that the store shows. What several watchers are shown comes in a wrapper.
+// setOf returns the set of an event. An event for several watchers has a wrapper.
 func setOf(object any) (*v1.StatefulSet, bool) {
 	if shared, is := object.(runtime.CacheableObject); is {
 		object = shared.GetObject()
@@ -265,15 +268,15 @@ func setOf(object any) (*v1.StatefulSet, bool) {
 
 func keyOf(set *v1.StatefulSet) string { return set.Namespace + "/" + set.Name }
 
-// versionOf is the resource version of a set as a number, 0 for one that was never stored.
+// versionOf is the resource version of a set as a number. It is 0 if the set was never stored.
 func versionOf(set *v1.StatefulSet) uint64 {
 	version, _ := strconv.ParseUint(set.ResourceVersion, 10, 64)
 	return version
 }
 
-// LimitKinds refuses writes that add a kind of objects to those that all stored sets describe, if there are as
-// many as the controller watches. follow keeps count until its context ends; until it runs, such writes are
-// refused for now.
+// LimitKinds makes the storage reject writes that add a kind of objects when all stored sets
+// together have the maximum number of kinds. follow updates the counts until its context ends.
+// Until it runs, such writes are rejected temporarily.
 func (s Storage) LimitKinds() (follow func(ctx context.Context)) {
 	kinds := newObjectKinds()
 	s.StatefulSet.kinds = kinds
@@ -283,7 +286,7 @@ func (s Storage) LimitKinds() (follow func(ctx context.Context)) {
 	return reflector.RunWithContext
 }
 
-// listsOnly has the sets listed, and not streamed, before they are watched.
+// listsOnly makes the reflector list the sets, and not stream them, before it watches them.
 type listsOnly struct{}
 
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
@@ -306,7 +309,7 @@ func storedSets(store *genericregistry.Store) *cache.ListWatch {
 	}
 }
 
-// claim is what a write adds to the kinds of objects, nil if these are not limited.
+// claim returns the reservation of a write, nil if kinds are not limited.
 func (r *REST) claim() *kindClaim {
 	if r.kinds == nil {
 		return nil
@@ -314,7 +317,7 @@ func (r *REST) claim() *kindClaim {
 	return &kindClaim{of: r.kinds}
 }
 
-// create checks a new set after admission has let it through.
+// create checks a new set after its admission.
 func (c *kindClaim) create(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	if c == nil {
 		return admit
@@ -327,7 +330,7 @@ func (c *kindClaim) create(admit rest.ValidateObjectFunc) rest.ValidateObjectFun
 	}
 }
 
-// update checks a changed set after admission has let it through.
+// update checks a changed set after its admission.
 func (c *kindClaim) update(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	if c == nil {
 		return admit
@@ -340,7 +343,7 @@ func (c *kindClaim) update(admit rest.ValidateObjectUpdateFunc) rest.ValidateObj
 	}
 }
 
-// end gives back what was claimed, after a set that was stored counts by itself.
+// end releases the reservation. A set that was stored is counted before that.
 func (c *kindClaim) end(stored runtime.Object, dryRun []string, err error) {
 	if c == nil {
 		return

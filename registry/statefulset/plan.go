@@ -25,29 +25,29 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Planner says what the controller does for a set. Nothing is changed by asking.
-// neighbours are all sets of the namespace, as they are stored.
+// Planner computes what the controller does for a set. It changes nothing. neighbours are all
+// stored sets of the namespace.
 type Planner interface {
 	Turns
 	Members
-	// Current is what it does for a set as it is stored.
+	// Current returns what the controller does for a stored set.
 	Current(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error)
-	// Proposed is what it would do for a set that is not stored, or not stored so.
+	// Proposed returns what the controller would do for a set that is not stored, or is stored with
+	// another content.
 	Proposed(ctx context.Context, set *v1.StatefulSet, neighbours []v1.StatefulSet) (*v1.StatefulSetPlan, error)
 }
 
-// PlanREST serves /plan. It shares the store, and so the life, of REST, and never
-// writes to it.
+// PlanREST serves /plan. It shares the store with REST, which destroys it, and never writes to it.
 type PlanREST struct {
 	store    *genericregistry.Store
 	strategy strategy
 	planner  Planner
-	// shown and proposed are the plans that are being made.
+	// shown and proposed are the plans that are being computed.
 	shown, proposed *semaphore.Weighted
 }
 
-// PlansAtOnce is how many plans of stored sets are made at the same time, and how many of
-// proposed ones. Each reads a namespace of the host.
+// PlansAtOnce is the maximum number of plans of stored sets that are computed at the same time, and
+// also of proposed sets. Each reads a namespace of the host cluster.
 const PlansAtOnce = 4
 
 var (
@@ -58,23 +58,23 @@ var (
 	_ rest.GroupVersionAcceptor = &PlanREST{}
 )
 
-// NewPlanREST serves the plans that the planner makes of the sets of a store. Of
-// scheme it uses the generated validation of the API types.
+// NewPlanREST serves the plans that the planner computes for the sets of a store. It uses the
+// generated validation of the API types in scheme.
 func NewPlanREST(sets *REST, scheme *runtime.Scheme, planner Planner) *PlanREST {
 	return &PlanREST{
 		sets.Store, newStrategy(scheme, nil, planner), planner, semaphore.NewWeighted(PlansAtOnce), semaphore.NewWeighted(PlansAtOnce)}
 }
 
-// New is an empty set, for a proposal to be decoded into.
+// New is an empty set, into which a proposal is decoded.
 func (*PlanREST) New() runtime.Object { return &v1.StatefulSet{} }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*PlanREST) Destroy() {}
 
-// ProducesMIMETypes adds none to the usual ones.
+// ProducesMIMETypes adds no types to the default ones.
 func (*PlanREST) ProducesMIMETypes(string) []string { return nil }
 
-// ProducesObject says that the answer is a plan, whatever was sent.
+// ProducesObject declares that the response is a plan, for every request.
 func (*PlanREST) ProducesObject(string) any { return v1.StatefulSetPlan{} }
 
 // AcceptsGroupVersion accepts sets, and Scales.
@@ -82,7 +82,7 @@ func (*PlanREST) AcceptsGroupVersion(version schema.GroupVersion) bool {
 	return version == v1.SchemeGroupVersion || version == autoscalingv1.SchemeGroupVersion
 }
 
-// Get returns the plan of the set as it is.
+// Get returns the plan of the stored set.
 func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
 	if !r.shown.TryAcquire(1) {
 		return nil, TooManyPlans()
@@ -99,14 +99,14 @@ func (r *PlanREST) Get(ctx context.Context, name string, options *metav1.GetOpti
 	return r.planner.Current(ctx, set, neighbours)
 }
 
-// TooManyPlans says that as many plans are being made as may be.
+// TooManyPlans is the error when the maximum number of plans is being computed.
 func TooManyPlans() error {
-	return apierrors.NewTooManyRequests(fmt.Sprintf("%d other plans are being made, which is the limit, try again later", PlansAtOnce), 1)
+	return apierrors.NewTooManyRequests(fmt.Sprintf("%d other plans are being computed, which is the limit; try again later", PlansAtOnce), 1)
 }
 
-// Create returns the plan that a proposed set would lead to. The proposal becomes part of
-// what is planned with: it may be large, and is not copied. Create may go on for a moment
-// after the answer to a caller who has left, so it counts for itself.
+// Create returns the plan that a proposed set would lead to. The planner uses the proposal itself,
+// which may be large, without a copy. Create may continue for a moment after the response to a
+// caller that has disconnected, so it has its own limit.
 func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
 	_ *metav1.CreateOptions) (runtime.Object, error) {
 	if !r.proposed.TryAcquire(1) {
@@ -143,7 +143,7 @@ func (r *PlanREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	return r.planner.Proposed(ctx, set, append(neighbours, *set))
 }
 
-// merged is the set as it would be stored: new, or in the place of the one that is.
+// merged returns the set as it would be stored: as a new one, or instead of the stored one.
 func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	ctx = asWriteOfSet(ctx)
 	if stored == nil {
@@ -168,7 +168,8 @@ func (r *PlanREST) merged(ctx context.Context, name string, proposal, stored *v1
 	return set, r.beforeUpdate(ctx, set, stored)
 }
 
-// decided is the set after a decision about its update, which is refused as the decision itself is.
+// decided returns the set after a decision about its update. It is rejected for the same reasons as
+// the decision itself.
 func (r *PlanREST) decided(ctx context.Context, stored *v1.StatefulSet, about *v1.StatefulSetRollout) (*v1.StatefulSet, error) {
 	if errs := validateDecision(about); len(errs) > 0 {
 		return nil, invalidDecision(stored.Name, errs)
@@ -180,7 +181,8 @@ func (r *PlanREST) decided(ctx context.Context, stored *v1.StatefulSet, about *v
 	return decided.apply(ctx, stored)
 }
 
-// asked is the set after a request to replace members, which is refused as the request itself is.
+// asked returns the set after a request to replace members. It is rejected for the same reasons as
+// the request itself.
 func (r *PlanREST) asked(ctx context.Context, stored *v1.StatefulSet, request *v1.StatefulSetReplacement) (*v1.StatefulSet, error) {
 	if errs := validateReplacement(request); len(errs) > 0 {
 		return nil, invalidReplacement(stored.Name, errs)
@@ -192,7 +194,7 @@ func (r *PlanREST) asked(ctx context.Context, stored *v1.StatefulSet, request *v
 	return asked.apply(ctx, stored)
 }
 
-// beforeUpdate says what a write of the set would be refused for.
+// beforeUpdate returns the error for which a write of the set would be rejected.
 func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *v1.StatefulSet) error {
 	if err := rest.BeforeUpdate(r.strategy, ctx, set, stored); err != nil {
 		return err
@@ -200,7 +202,7 @@ func (r *PlanREST) beforeUpdate(ctx context.Context, set, stored *v1.StatefulSet
 	return refuseEmptying(set, stored)
 }
 
-// asWriteOfSet makes the rules apply that a write of the set itself would meet.
+// asWriteOfSet makes the rules for a write of the set itself apply.
 func asWriteOfSet(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
 		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets"})
@@ -232,8 +234,8 @@ func (*PlanREST) ConvertToTable(_ context.Context, object, options runtime.Objec
 		table.ColumnDefinitions = []metav1.TableColumnDefinition{
 			{Name: "Name", Type: "string", Format: "name", Description: "Name of the set."},
 			{Name: "Outcome", Type: "string", Description: "How the plan ends."},
-			{Name: "Actions", Type: "integer", Description: "How many actions it has."},
-			{Name: "Message", Type: "string", Description: "What it ends with, or waits for."},
+			{Name: "Actions", Type: "integer", Description: "Number of actions in the plan."},
+			{Name: "Message", Type: "string", Description: "What the plan ends with, or waits for."},
 		}
 	}
 	return table, nil
@@ -249,8 +251,8 @@ func countActions(plan *v1.StatefulSetPlan) int64 {
 	return actions
 }
 
-// AddProposals lets what is posted to /plan be decoded where a set is expected, although it is none:
-// a Scale, a decision about an update, and a request to replace members.
+// AddProposals registers conversions for requests that can be posted to /plan instead of a set: a
+// Scale, a decision about an update, and a request to replace members.
 func AddProposals(scheme *runtime.Scheme) error {
 	if err := addScaleProposals(scheme); err != nil {
 		return err
@@ -267,14 +269,14 @@ func AddProposals(scheme *runtime.Scheme) error {
 	})
 }
 
-// decisionKey and replacementKey are where a proposal has what it consists of. No annotation has
-// such a key.
+// decisionKey and replacementKey are the annotation keys with which a proposal contains such a
+// request. They are not valid keys, so no set has them.
 const (
 	decisionKey    = "a decision about an update"
 	replacementKey = "a request to replace members"
 )
 
-// enclose makes a proposal of a request: a set in whose annotation it is.
+// enclose converts a request to a proposal: a set with the request in an annotation.
 func enclose(request any, name, namespace, key string, proposal *v1.StatefulSet) error {
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -285,13 +287,12 @@ func enclose(request any, name, namespace, key string, proposal *v1.StatefulSet)
 	return nil
 }
 
-// decisionIn is the decision that a proposal consists of, nil if it is about something else.
+// decisionIn returns the decision in a proposal, nil if it has none.
 func decisionIn(proposal *v1.StatefulSet) *v1.StatefulSetRollout {
 	return enclosed[v1.StatefulSetRollout](proposal, decisionKey)
 }
 
-// replacementIn is the request to replace members that a proposal consists of, nil if it is about
-// something else.
+// replacementIn returns the request to replace members in a proposal, nil if it has none.
 func replacementIn(proposal *v1.StatefulSet) *v1.StatefulSetReplacement {
 	return enclosed[v1.StatefulSetReplacement](proposal, replacementKey)
 }
@@ -305,8 +306,7 @@ func enclosed[T any](proposal *v1.StatefulSet, key string) *T {
 	return request
 }
 
-// addScaleProposals lets a Scale be decoded where a set is expected: as a set of
-// which only the replicas count.
+// addScaleProposals registers the conversion of a Scale to a set, of which only the replicas count.
 func addScaleProposals(scheme *runtime.Scheme) error {
 	return scheme.AddConversionFunc((*autoscalingv1.Scale)(nil), (*v1.StatefulSet)(nil), func(from, to any, _ conversion.Scope) error {
 		scale, set := from.(*autoscalingv1.Scale), to.(*v1.StatefulSet)
@@ -315,6 +315,6 @@ func addScaleProposals(scheme *runtime.Scheme) error {
 	})
 }
 
-// isScale reports whether a proposal came as a Scale. One that came as a set has its
-// defaults, and with them a policy.
+// isScale reports whether a proposal was posted as a Scale. A proposal that was posted as a set has
+// defaults, and so a policy.
 func isScale(proposal *v1.StatefulSet) bool { return proposal.Spec.PodManagementPolicy == "" }

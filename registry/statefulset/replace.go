@@ -22,31 +22,32 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Members knows the pods of members.
+// Members reads the pods of members.
 type Members interface {
-	// Members tells of each wanted member of a set that has a pod, as the host has it now, in
-	// ascending order: its ordinal, the UID and the revision of the pod, and whether it serves
-	// somebody.
+	// Members calls tell for each desired member with a pod, as it is in the host cluster now, in
+	// ascending order: with the ordinal, the UID and the revision of the pod, and whether it
+	// serves.
 	Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 
-// ReplaceREST serves /replace: requests to replace members. It writes into the status which pods are to go.
+// ReplaceREST serves /replace: requests to replace members. It records in the status which pods to
+// remove.
 type ReplaceREST struct {
 	requestREST[*v1.StatefulSetReplacement]
 
 	members Members
-	// asking are the requests that read pods from the host.
+	// asking are the requests that read pods from the host cluster.
 	asking *semaphore.Weighted
 }
 
-// ReplacementsAtOnce is how many requests to replace members are answered at the same time.
-// Each reads the pods of a namespace of the host.
+// ReplacementsAtOnce is the maximum number of requests to replace members that are handled at the
+// same time. Each reads the pods of a namespace of the host cluster.
 const ReplacementsAtOnce = 4
 
 var _ rest.NamedCreater = &ReplaceREST{}
 
-// NewReplaceREST serves requests to replace members of the sets whose status is served. Of
-// scheme it uses the generated validation of the API types.
+// NewReplaceREST serves requests to replace members of the sets of status. It uses the generated
+// validation of the API types in scheme.
 func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members) *ReplaceREST {
 	r := &ReplaceREST{members: members, asking: semaphore.NewWeighted(ReplacementsAtOnce)}
 	r.requestREST = requestREST[*v1.StatefulSetReplacement]{
@@ -59,21 +60,21 @@ func NewReplaceREST(status *StatusREST, scheme *runtime.Scheme, members Members)
 	return r
 }
 
-// New is an empty request, to be decoded into.
+// New is an empty request, into which a request is decoded.
 func (*ReplaceREST) New() runtime.Object { return &v1.StatefulSetReplacement{} }
 
-// Create notes which pods are to be replaced, as long as few others ask for that.
+// Create records which pods to replace, if fewer than ReplacementsAtOnce requests are in progress.
 func (r *ReplaceREST) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
 	options *metav1.CreateOptions) (runtime.Object, error) {
 	if !r.asking.TryAcquire(1) {
 		return nil, apierrors.NewTooManyRequests(
-			fmt.Sprintf("%d other requests to replace members are being answered, which is the limit, try again later", ReplacementsAtOnce), 1)
+			fmt.Sprintf("%d other requests to replace members are in progress, which is the limit; try again later", ReplacementsAtOnce), 1)
 	}
 	defer r.asking.Release(1)
 	return r.requestREST.Create(ctx, name, obj, admit, options)
 }
 
-// look reads the set, to refuse what needs no look at the host, and the pods of its members.
+// look reads the set, to reject a request early, and then the pods of its members.
 func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.StatefulSetReplacement) (rest.UpdatedObjectInfo, error) {
 	set, err := readSet(ctx, r.store, name, &metav1.GetOptions{})
 	if err != nil {
@@ -82,7 +83,7 @@ func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.Statefu
 	return lookAt(ctx, r.members, set, request)
 }
 
-// lookAt is what a request is about: the pods of the members of a set.
+// lookAt reads the pods of the members of a set for a request.
 func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *v1.StatefulSetReplacement) (*askedSet, error) {
 	asked := &askedSet{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
 	if err := asked.refuse(set); err != nil {
@@ -94,25 +95,26 @@ func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *
 	return asked, err
 }
 
-// mostUnavailable is how many unavailable members, and ranges of members, are named.
+// mostUnavailable is the maximum number of unavailable members, and of ranges of members, that a
+// message names.
 const mostUnavailable = 3
 
-// askedSet is: stored set -> the set with the pods that are to be replaced. It looks at the set
-// in the version that is about to be written.
+// askedSet changes a stored set to record the pods to replace. It checks the version of the set
+// that is about to be written.
 type askedSet struct {
 	request *v1.StatefulSetReplacement
-	// uid is that of the set whose pods were looked at.
+	// uid is the UID of the set whose pods were read.
 	uid types.UID
-	// pods are those of members, and serve says which of the members serve.
+	// pods are the pods of members, and serve is true for members that serve.
 	pods  map[int]types.UID
 	serve map[int]bool
 }
 
-// Preconditions are that the set is still the one whose pods were looked at.
+// Preconditions require that the set is still the one whose pods were read.
 func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Preconditions{UID: &a.uid} }
 
-// UpdatedObject is the set that names the pods which are to be replaced, besides those that it
-// names already.
+// UpdatedObject returns the set with the pods to replace, in addition to those that it already
+// records.
 func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
@@ -121,7 +123,7 @@ func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (ru
 	return a.apply(ctx, set)
 }
 
-// apply is a set that names the pods which are to be replaced.
+// apply returns the set with the pods to replace.
 func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := a.refuse(set); err != nil {
@@ -131,7 +133,7 @@ func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.State
 		return nil, invalidReplacement(set.Name, errs)
 	}
 	if names := a.unavailable(set); len(names) > 0 && !a.request.Force {
-		return nil, conflict(set, "members that are not to be replaced are unavailable: %s; wait until they are available, or use force",
+		return nil, conflict(set, "other members are unavailable: %s; wait until they are available, or use force",
 			strings.Join(names, ", "))
 	}
 	before := len(set.Status.Replacements)
@@ -140,29 +142,29 @@ func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.State
 		set.Status.Replacements = append(set.Status.Replacements, v1.MemberReplacement{Ordinal: ordinal, PodUID: a.pods[int(ordinal)]})
 	}
 	if n := len(set.Status.Replacements); n > v1.MostReplacements {
-		return nil, conflict(set, "%d members are to be replaced already, and there may be %d at a time; wait until the first are back", before,
+		return nil, conflict(set, "%d members are already being replaced, and at most %d can be replaced at a time; wait until the first ones are back", before,
 			v1.MostReplacements)
 	}
 	noteReplacement(ctx, set, a.request)
 	return set, nil
 }
 
-// refuse says why no member of a set is replaced, nil if members are.
+// refuse returns the reason why no member of a set can be replaced, nil if members can.
 func (a *askedSet) refuse(set *v1.StatefulSet) error {
 	if uid := a.request.UID; uid != "" && uid != set.UID {
-		return conflict(set, "the request is for the set with UID %s, the set of this name has UID %s", uid, set.UID)
+		return conflict(set, "the request is for the set with UID %s, but the set of this name has UID %s", uid, set.UID)
 	}
 	if why, held := v1.Held(set); held {
-		return conflict(set, "the set is held (%q), so that none of its members would be replaced: remove annotation %s first", why,
+		return conflict(set, "the set is suspended (%q), so none of its members would be replaced: remove annotation %s first", why,
 			v1.HoldAnnotation)
 	}
 	if set.DeletionTimestamp != nil {
-		return conflict(set, "the set is being deleted, so that none of its members would return")
+		return conflict(set, "the set is being deleted, so none of its members would return")
 	}
 	return nil
 }
 
-// lacking names ordinals that are no members, and members that have no pod.
+// lacking names ordinals that are not members, and members without a pod.
 func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
 	roster := identity.OrdinalsOf(set)
 	for i, r := range a.request.Ordinals {
@@ -174,14 +176,14 @@ func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
 				errs = append(errs, field.Invalid(path, ordinal, fmt.Sprintf("set %s has no member %s; %s", set.Name, name, membersOf(roster))))
 			case a.pods[ordinal] == "":
 				errs = append(errs,
-					field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod that could be replaced; one is created without being asked for", name)))
+					field.Invalid(path, ordinal, fmt.Sprintf("member %s has no pod to replace; the controller creates one without a request", name)))
 			}
 		}
 	}
 	return errs
 }
 
-// membersOf says which ordinals are those of members.
+// membersOf describes the ordinals of the members.
 func membersOf(roster identity.Ordinals) string {
 	var texts []string
 	for _, r := range roster.Ranges() {
@@ -197,8 +199,8 @@ func membersOf(roster identity.Ordinals) string {
 	return "its members are " + strings.Join(texts, ", ")
 }
 
-// unavailable names the first of the members that serve nobody, but for those that are to be
-// replaced. It comes to no more ordinals than there are pods, and a few.
+// unavailable names the first members that do not serve, except the members to replace. It visits
+// only a few more ordinals than there are pods.
 func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
 	asked := a.ordinals()
 	for ordinal := range identity.OrdinalsOf(set).All() {
@@ -213,7 +215,7 @@ func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
 	return names
 }
 
-// ordinals are those of the request, one by one. There are few, or it would have been refused.
+// ordinals are the single ordinals of the request. There are few, because validation limits them.
 func (a *askedSet) ordinals() (all []int32) {
 	for _, r := range a.request.Ordinals {
 		for more := range r.End() - r.First + 1 {
@@ -223,8 +225,7 @@ func (a *askedSet) ordinals() (all []int32) {
 	return all
 }
 
-// validateReplacement wants ranges apart from each other, of no more ordinals than may be
-// replaced at a time.
+// validateReplacement requires ranges that do not overlap, with at most MostReplacements ordinals.
 func validateReplacement(request *v1.StatefulSetReplacement) field.ErrorList {
 	path := field.NewPath("ordinals")
 	if node := request.LostNode; node != "" {
@@ -233,7 +234,7 @@ func validateReplacement(request *v1.StatefulSetReplacement) field.ErrorList {
 		}
 	}
 	if len(request.Ordinals) == 0 {
-		return field.ErrorList{field.Required(path, "the ordinals of the members that are to be replaced, such as [{first: 2}]")}
+		return field.ErrorList{field.Required(path, "the ordinals of the members to replace, such as [{first: 2}]")}
 	}
 	if n := len(request.Ordinals); n > v1.MostReplacements {
 		return field.ErrorList{field.TooMany(path, n, v1.MostReplacements)}

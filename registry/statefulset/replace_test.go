@@ -86,14 +86,14 @@ func TestReplacing(t *testing.T) {
 		"all that are unavailable": {
 			host: pods{0: true, 1: false, 2: false}, ask: v1.StatefulSetReplacement{Ordinals: first(2, 1)}, want: entries(2, 1)},
 		"one while others are unavailable": {host: pods{0: false, 2: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
-			err: modified + "members that are not to be replaced are unavailable: web-0, web-1; wait until they are available, or use force"},
+			err: modified + "other members are unavailable: web-0, web-1; wait until they are available, or use force"},
 		"one while very many are unavailable": {
 			set: func(set *v1.StatefulSet) { *set.Spec.Replicas = 2_000_000_000 }, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
 			err: modified +
-				"members that are not to be replaced are unavailable: web-3, web-4, web-5, ...; wait until they are available, or use force"},
+				"other members are unavailable: web-3, web-4, web-5, ...; wait until they are available, or use force"},
 		"one while others are unavailable, by force": {
 			host: pods{0: false, 2: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true}, want: entries(2)},
-		"none":     {err: invalid + "ordinals: Required value: the ordinals of the members that are to be replaced, such as [{first: 2}]"},
+		"none":     {err: invalid + "ordinals: Required value: the ordinals of the members to replace, such as [{first: 2}]"},
 		"too many": {ask: v1.StatefulSetReplacement{Ordinals: many}, err: invalid + "ordinals: Too many: 33: must have at most 32 items"},
 		"a long range": {ask: v1.StatefulSetReplacement{Ordinals: []v1.OrdinalRange{{First: 0, Last: new(int32(2147483647))}}},
 			err: invalid + "ordinals: Invalid value: 2147483648: must be at most 32 ordinals"},
@@ -110,15 +110,15 @@ func TestReplacing(t *testing.T) {
 		"one of none": {set: func(set *v1.StatefulSet) { *set.Spec.Replicas = 0 }, ask: v1.StatefulSetReplacement{Ordinals: first(1)},
 			err: invalid + "ordinals[0]: Invalid value: 1: set web has no member web-1; it has no members"},
 		"one without a pod": {host: pods{0: true, 1: true}, ask: v1.StatefulSetReplacement{Ordinals: first(2)},
-			err: invalid + "ordinals[0]: Invalid value: 2: member web-2 has no pod that could be replaced; one is created without being asked for"},
+			err: invalid + "ordinals[0]: Invalid value: 2: member web-2 has no pod to replace; the controller creates one without a request"},
 		"one more than may be": {before: make([]v1.MemberReplacement, v1.MostReplacements), ask: v1.StatefulSetReplacement{Ordinals: first(2)},
-			err: modified + "32 members are to be replaced already, and there may be 32 at a time; wait until the first are back"},
+			err: modified + "32 members are already being replaced, and at most 32 can be replaced at a time; wait until the first ones are back"},
 		"one of a held set": {set: func(set *v1.StatefulSet) { set.Annotations = map[string]string{v1.HoldAnnotation: "repair"} },
 			ask: v1.StatefulSetReplacement{Ordinals: first(2), Force: true},
 			err: modified +
-				`the set is held ("repair"), so that none of its members would be replaced: remove annotation apps.statefulset.dev/hold first`},
+				`the set is suspended ("repair"), so none of its members would be replaced: remove annotation apps.statefulset.dev/hold first`},
 		"one of another set of the name": {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Ordinals: first(2)},
-			err: modified + "the request is for the set with UID other, the set of this name has UID "},
+			err: modified + "the request is for the set with UID other, but the set of this name has UID "},
 		"one of a set of another name": {ask: v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Ordinals: first(2)},
 			err: `metadata.name is "db", must be "web" or empty: the request is for members of that set`},
 		"one of a set that does not exist": {
@@ -201,7 +201,7 @@ func TestFourRequestsToReplaceAreAnsweredAtATime(t *testing.T) {
 		go func() { answers <- ask() }()
 		<-host.begun
 	}
-	const want = "4 other requests to replace members are being answered, which is the limit, try again later"
+	const want = "4 other requests to replace members are in progress, which is the limit; try again later"
 	if err := ask(); err == nil || err.Error() != want {
 		t.Errorf("one more: got error %v, want %q", err, want)
 	}
@@ -214,7 +214,7 @@ func TestFourRequestsToReplaceAreAnsweredAtATime(t *testing.T) {
 }
 
 func TestOnlyRequestsAndTheControllerChangeWhatIsToBeReplaced(t *testing.T) {
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.replacements: Forbidden: only statefulsets/replace and the controller change it; leave it as it is, or out`
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.replacements: Forbidden: only statefulsets/replace and the controller change this field; send it unchanged, or omit it`
 	for sentence, test := range map[string]struct {
 		sender      string
 		write, want []v1.MemberReplacement

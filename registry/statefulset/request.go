@@ -18,27 +18,28 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// requestREST serves a subresource to which requests about a set are posted. It shares the store, and so the
-// life, of REST: what is asked becomes part of the status, and the controller does the rest.
+// requestREST serves a subresource for requests about a set. It shares the store with REST, which
+// destroys it. The request becomes part of the status, and the controller fulfills it.
 type requestREST[T interface {
 	runtime.Object
 	metav1.Object
 }] struct {
 	store *genericregistry.Store
-	// kind is that of the requests, and about says what they are about, for errors.
+	// kind is the kind of the requests, and about describes their subject, for errors.
 	kind, about string
 	validate    func(T) field.ErrorList
 	invalid     func(set string, errs field.ErrorList) error
-	// look reads the set, and what else the request depends on, and refuses what cannot be fulfilled.
+	// look reads the set, and whatever else the request depends on. It rejects a request that
+	// cannot be fulfilled.
 	look func(ctx context.Context, set string, request T) (rest.UpdatedObjectInfo, error)
-	// answer is the request as it was noted, about a set.
+	// answer is the recorded request, with the metadata of the set.
 	answer func(about metav1.ObjectMeta, request T) runtime.Object
 }
 
 // Destroy does nothing: REST destroys the shared store.
 func (*requestREST[T]) Destroy() {}
 
-// Create notes what is asked, and returns the request with the name, UID and version of the set.
+// Create records the request, and returns it with the name, UID and version of the set.
 func (r *requestREST[T]) Create(ctx context.Context, name string, obj runtime.Object, admit rest.ValidateObjectFunc,
 	options *metav1.CreateOptions) (runtime.Object, error) {
 	request, ok := obj.(T)
@@ -67,7 +68,7 @@ func (r *requestREST[T]) Create(ctx context.Context, name string, obj runtime.Ob
 	return r.answer(about, request), nil
 }
 
-// requestStore is the store of the sets whose status is served, for requests to a subresource.
+// requestStore is the store of the sets of status, for requests to a subresource.
 func requestStore(status *StatusREST, scheme *runtime.Scheme) *genericregistry.Store {
 	store := *status.store
 	store.UpdateStrategy = requestStrategy{statusStrategy{newStrategy(scheme, nil, nil)}}
@@ -87,8 +88,8 @@ func readSet(ctx context.Context, store *genericregistry.Store, name string, opt
 	return set, nil
 }
 
-// noteRequest writes what becomes of the status of a set by a request, and returns what the
-// answer says of the set: its name, UID and version.
+// noteRequest writes the status of a set with a request, and returns the metadata of the set for
+// the response.
 func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo,
 	options *metav1.CreateOptions) (metav1.ObjectMeta, error) {
 	stored, _, err := store.Update(asWriteOfStatus(ctx), name, change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false,
@@ -104,15 +105,15 @@ func noteRequest(ctx context.Context, store *genericregistry.Store, name string,
 		CreationTimestamp: set.CreationTimestamp}, nil
 }
 
-// asWriteOfStatus makes the rules apply to a request that a write of the status meets.
+// asWriteOfStatus makes the rules for a write of the status apply to a request.
 func asWriteOfStatus(ctx context.Context) context.Context {
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
 		IsResourceRequest: true, APIGroup: v1.GroupName, APIVersion: v1.SchemeGroupVersion.Version, Resource: "statefulsets",
 		Subresource: "status"})
 }
 
-// requestStrategy is the strategy for what the status notes of a request to a subresource:
-// nothing but that is another.
+// requestStrategy is the strategy for recording a request to a subresource in the status. Nothing
+// else of the set changes.
 type requestStrategy struct {
 	statusStrategy
 }

@@ -20,27 +20,27 @@ import (
 	"statefulset.dev/identity/decision"
 )
 
-// RolloutREST serves /rollout: decisions about the update that is under way. It writes them into the status.
+// RolloutREST serves /rollout: decisions about the current update. It records them in the status.
 type RolloutREST struct {
 	requestREST[*v1.StatefulSetRollout]
 
 	members Members
-	// asking are the decisions for which pods are read from the host.
+	// asking are the decisions that read pods from the host cluster.
 	asking *semaphore.Weighted
 }
 
-// DecisionsAtOnce is how many decisions are answered at the same time that depend on the pods of
-// members. Each reads the pods of a namespace of the host.
+// DecisionsAtOnce is the maximum number of decisions that depend on the pods of members and are
+// handled at the same time. Each reads the pods of a namespace of the host cluster.
 const DecisionsAtOnce = 4
 
 var _ rest.NamedCreater = &RolloutREST{}
 
-// NewRolloutREST serves decisions about updates of the sets whose status is served. Of scheme
-// it uses the generated validation of the API types.
+// NewRolloutREST serves decisions about updates of the sets of status. It uses the generated
+// validation of the API types in scheme.
 func NewRolloutREST(status *StatusREST, scheme *runtime.Scheme, members Members) *RolloutREST {
 	r := &RolloutREST{members: members, asking: semaphore.NewWeighted(DecisionsAtOnce)}
 	r.requestREST = requestREST[*v1.StatefulSetRollout]{
-		store: requestStore(status, scheme), kind: "StatefulSetRollout", about: "the decision is about the update of",
+		store: requestStore(status, scheme), kind: "StatefulSetRollout", about: "the request is for the update of",
 		validate: validateDecision, invalid: invalidDecision, look: r.look,
 		answer: func(about metav1.ObjectMeta, request *v1.StatefulSetRollout) runtime.Object {
 			return &v1.StatefulSetRollout{ObjectMeta: about, Revision: request.Revision, Action: request.Action, Step: request.Step}
@@ -49,7 +49,7 @@ func NewRolloutREST(status *StatusREST, scheme *runtime.Scheme, members Members)
 	return r
 }
 
-// New is an empty decision, to be decoded into.
+// New is an empty decision, into which a request is decoded.
 func (*RolloutREST) New() runtime.Object { return &v1.StatefulSetRollout{} }
 
 // look reads the set, and the pods of its members if the decision depends on them.
@@ -61,25 +61,25 @@ func (r *RolloutREST) look(ctx context.Context, name string, about *v1.StatefulS
 	if decision.NeedsStrays(set, about) {
 		if !r.asking.TryAcquire(1) {
 			return nil, apierrors.NewTooManyRequests(fmt.Sprintf(
-				"%d other decisions are being answered that depend on the pods of members, which is the limit, try again later", DecisionsAtOnce), 1)
+				"%d other requests that depend on the pods of members are in progress, which is the limit; try again later", DecisionsAtOnce), 1)
 		}
 		defer r.asking.Release(1)
 	}
 	return decidedOn(ctx, r.members, set, about)
 }
 
-// decided is: stored set -> the set whose status has the decision. It looks at the set in the
-// version that is about to be written.
+// decided changes a stored set to record the decision. It checks the version of the set that is
+// about to be written.
 type decided struct {
 	decision *v1.StatefulSetRollout
-	// uid is that of the set whose pods were looked at, empty if none were, and strays are the
-	// members that could not go back.
+	// uid is the UID of the set whose pods were read, empty if none were read. strays are the
+	// members that cannot be rolled back.
 	uid    types.UID
 	strays []v1.OrdinalRange
 }
 
-// Preconditions are that the set is still the one whose pods were looked at. What else the decision
-// holds for is compared with the stored set.
+// Preconditions require that the set is still the one whose pods were read. All other conditions
+// are checked against the stored set.
 func (d *decided) Preconditions() *metav1.Preconditions {
 	if d.uid == "" {
 		return nil
@@ -87,7 +87,7 @@ func (d *decided) Preconditions() *metav1.Preconditions {
 	return &metav1.Preconditions{UID: &d.uid}
 }
 
-// UpdatedObject is the set that has the decision, unless it is about something that is over.
+// UpdatedObject returns the set with the decision, or an error if the decision is too late.
 func (d *decided) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
@@ -96,8 +96,8 @@ func (d *decided) UpdatedObject(ctx context.Context, stored runtime.Object) (run
 	return d.apply(ctx, set)
 }
 
-// apply is a set whose status has the decision, or says why that does not hold for the update that
-// is under way.
+// apply returns the set with the decision in its status, or the reason why the decision does not
+// apply to the current update.
 func (d *decided) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := decision.Note(set, d.decision, d.strays); err != nil {
@@ -107,8 +107,8 @@ func (d *decided) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.Statef
 	return set, nil
 }
 
-// decidedOn is a decision about the update of a set, with what has to be known of the pods of its
-// members.
+// decidedOn returns a decision about the update of a set, with the required data about the pods of
+// its members.
 func decidedOn(ctx context.Context, members Members, set *v1.StatefulSet, about *v1.StatefulSetRollout) (*decided, error) {
 	d := &decided{decision: about}
 	if !decision.NeedsStrays(set, about) {
@@ -123,8 +123,7 @@ func decidedOn(ctx context.Context, members Members, set *v1.StatefulSet, about 
 	return d, err
 }
 
-// validateDecision wants the revision of an update, something to do about it, and for a
-// promotion the step.
+// validateDecision requires the revision of an update, an action and, for a promotion, the step.
 func validateDecision(about *v1.StatefulSetRollout) (errs field.ErrorList) {
 	if about.Revision == "" {
 		errs = append(errs, field.Required(field.NewPath("revision"), "status.updateRevision of the set"))

@@ -49,7 +49,7 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		return &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), Aborted: true}
 	}
 	plain := func(s *v1.StatefulSetSpec) { s.UpdateStrategy.RollingUpdate = nil }
-	const noWayBack = " ran a revision that was never completed, so the update cannot be rolled back; give the set another template, or stop the update where it is: kubectl sts rollout pause"
+	const noWayBack = " ran a revision that was never completed, so the update cannot be rolled back; change spec.template, or pause the update: kubectl sts rollout pause"
 	for sentence, test := range map[string]struct {
 		decision v1.StatefulSetRollout
 		name     string
@@ -88,21 +88,21 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		"an abortion of a step": {decision: v1.StatefulSetRollout{Revision: "web-b", Action: v1.AbortRollout, Step: 1},
 			err: invalid + "step: Invalid value: 1: only allowed with action Promote"},
 		"a promotion of a step that there is not": {
-			decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the update has 2"},
+			decision: promote(3), before: atStep(1), want: atStep(1), err: late + "there is no step 3: the number of steps is 2"},
 		"a promotion that comes too late": {
 			decision: promote(1), before: atStep(2), want: atStep(2), err: late + "step 1 is done: the update is at step 2"},
 		"a promotion of an update without steps": {decision: all, spec: plain,
-			err: late + "the update has no steps that could be promoted"},
+			err: late + "the update has no steps to promote"},
 		"one about another update": {decision: v1.StatefulSetRollout{Revision: "web-a", Action: v1.AbortRollout},
-			err: late + "the decision is about the update to web-a, and the present one is to web-b"},
+			err: late + "the request is for the update to web-a, but the current update is to web-b"},
 		"one about an update that is over": {decision: abort, status: func(s *v1.StatefulSetStatus) { s.CurrentRevision = "web-b" },
-			err: late + "no update is under way: revision web-b is the current one"},
+			err: late + "no update is in progress: web-b is the current revision"},
 		"one about what nobody has seen yet": {decision: abort, status: func(s *v1.StatefulSetStatus) { s.ObservedGeneration = 0 },
-			err: late + "the controller has not yet seen generation 1 of the set, it has seen 0: look again at what the update is"},
+			err: late + "the controller has not observed generation 1 of the set yet, only 0: check status.updateRevision, and try again"},
 		"one about an update that was failed": {
 			decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
 			want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
-			err:  late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
+			err:  late + "the update to web-b is already rolled back; change spec.template, or retry the update with kubectl sts rollout restart"},
 		"an abortion with nowhere to go back to": {decision: abort, before: &v1.RolloutStatus{
 			Revision: "web-b", Step: 1, Superseded: first(1, 2)}, want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1, 2)},
 			err: late + "web-1, web-2" + noWayBack},
@@ -119,7 +119,7 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 			decision: promote(1), host: silent{}, want: &v1.RolloutStatus{Revision: "web-b", PromotedStep: 1}},
 		"one of an update that was aborted and cannot go back": {
 			decision: abort, before: stuck(), want: stuck(),
-			err: late + "the update is aborted already, and web-1 ran a revision that was never completed, so it cannot be rolled back; give the set another template, or go on with it: kubectl sts rollout promote"},
+			err: late + "the update is already aborted, and web-1 ran a revision that was never completed, so it cannot be rolled back; change spec.template, or continue the update: kubectl sts rollout promote"},
 		"a promotion takes an abortion back that leads nowhere": {
 			decision: promote(1), before: stuck(), want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Superseded: first(1), PromotedStep: 1}},
 		"so does that of all steps": {
@@ -129,14 +129,14 @@ func TestDecidingAboutAnUpdate(t *testing.T) {
 		"one of an update that was aborted, and goes back": {
 			decision: all, before: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true},
 			want: &v1.RolloutStatus{Revision: "web-b", Step: 1, Aborted: true},
-			err:  late + "the update to web-b is rolled back already; give the set another template, or kubectl sts rollout restart"},
+			err:  late + "the update to web-b is already rolled back; change spec.template, or retry the update with kubectl sts rollout restart"},
 		"one about updates that do not roll": {decision: abort, spec: func(s *v1.StatefulSetSpec) {
 			s.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}
-		}, err: late + "the update strategy is OnDelete: only updates of the strategy RollingUpdate are promoted and aborted"},
+		}, err: late + "the update strategy is OnDelete: only updates with the strategy RollingUpdate can be promoted or aborted"},
 		"one for another set of the name": {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{UID: "other"}, Revision: "web-b",
-			Action: v1.AbortRollout}, err: late + "the decision is about the set with UID other, the set of this name has UID "},
+			Action: v1.AbortRollout}, err: late + "the request is for the set with UID other, but the set of this name has UID "},
 		"one for a set of another name": {decision: v1.StatefulSetRollout{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Revision: "web-b",
-			Action: v1.AbortRollout}, err: `metadata.name is "db", must be "web" or empty: the decision is about the update of that set`},
+			Action: v1.AbortRollout}, err: `metadata.name is "db", must be "web" or empty: the request is for the update of that set`},
 		"one for a set that does not exist": {name: "nope", decision: abort, err: `statefulsets.apps.statefulset.dev "nope" not found`},
 		"one that admission refuses":        {decision: abort, admit: errors.New("not on Sundays"), err: "not on Sundays"},
 	} {
@@ -207,7 +207,7 @@ func TestFourDecisionsThatDependOnPodsAreAnsweredAtATime(t *testing.T) {
 		go func() { answers <- abort() }()
 		<-host.begun
 	}
-	const want = "4 other decisions are being answered that depend on the pods of members, which is the limit, try again later"
+	const want = "4 other requests that depend on the pods of members are in progress, which is the limit; try again later"
 	if err := abort(); err == nil || err.Error() != want {
 		t.Errorf("one more: got error %v, want %q", err, want)
 	}

@@ -13,23 +13,23 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Room says what may be written to the store.
+// Room limits what can be written to the store.
 type Room interface {
-	// Take takes room for a set of so many bytes, which is new or larger than it was if
-	// it grows. The error, if there is no room, is for the client.
+	// Take reserves room for a set of that size. grows is true if the set is new or larger than
+	// before. If there is no room, it returns an error for the client.
 	Take(namespace string, bytes int, grows bool) error
 }
 
-// LimitWrites lets sets be created, updated and scaled only while there is room. Status,
-// deletions, and what is done to sets that are being deleted need none: they are how room
-// comes back.
+// LimitWrites makes the storage create, update and scale sets only while there is room. Writes of
+// the status, deletions, and changes of sets that are being deleted need no room, because they free
+// it.
 func (s Storage) LimitWrites(room Room) {
-	within := &s.StatefulSet.Storage // which the scale shares, and the status does not
+	within := &s.StatefulSet.Storage // shared with /scale, but not with /status
 	within.Storage = roomy{within.Storage, room}
 }
 
-// roomy takes room for what is about to be written: after admission and validation, as
-// large as it will be, and not for what is refused before or is written nowhere.
+// roomy reserves room for a write after admission and validation, when the final size is known. So
+// a write that is rejected before, or is not stored, needs no room.
 type roomy struct {
 	storage.Interface
 	room Room
@@ -66,8 +66,7 @@ func (r roomy) GuaranteedUpdate(ctx context.Context, key string, destination run
 		}, cached)
 }
 
-// needsRoom is false for what is not written, since nothing has changed, and for what
-// ends a set.
+// needsRoom is false for a write that changes nothing, and for one that ends a set.
 func needsRoom(old, set *v1.StatefulSet) bool {
 	if set.DeletionTimestamp != nil {
 		return false

@@ -22,7 +22,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// ScaleREST serves /scale. It shares the store, and so the life, of REST.
+// ScaleREST serves /scale. It shares the store with REST, which destroys it.
 type ScaleREST struct {
 	store *genericregistry.Store
 }
@@ -33,12 +33,12 @@ var (
 	_ rest.GroupVersionKindProvider = &ScaleREST{}
 )
 
-// GroupVersionKind says that the body of /scale is not of our group.
+// GroupVersionKind declares that the body of /scale is not of our group.
 func (*ScaleREST) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind {
 	return autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 }
 
-// New is an empty Scale, for a request to be decoded into.
+// New is an empty Scale, into which a request is decoded.
 func (*ScaleREST) New() runtime.Object { return &autoscalingv1.Scale{} }
 
 // Destroy does nothing: REST destroys the shared store.
@@ -53,8 +53,8 @@ func (r *ScaleREST) Get(ctx context.Context, name string, options *metav1.GetOpt
 	return scaleOf(set)
 }
 
-// Update changes the replicas of an existing set. It never creates one, whatever
-// forceAllowCreate says.
+// Update changes the replicas of an existing set. It never creates one, whatever forceAllowCreate
+// is.
 func (r *ScaleREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	set, _, err := r.store.Update(ctx, name, scaledSet{name, info},
@@ -71,7 +71,7 @@ func (r *ScaleREST) ConvertToTable(ctx context.Context, object, options runtime.
 	return rest.NewDefaultTableConvertor(v1.Resource("statefulsets/scale")).ConvertToTable(ctx, object, options)
 }
 
-// admitScaleUpdate shows admission Scales where the store speaks of sets.
+// admitScaleUpdate passes Scales to admission, while the store uses sets.
 func admitScaleUpdate(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	return func(ctx context.Context, obj, old runtime.Object) error {
 		scale, err := scaleOf(obj)
@@ -86,8 +86,8 @@ func admitScaleUpdate(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjec
 	}
 }
 
-// scaleOf shows a set as a Scale. Its UID is that of the set, by which the
-// disruption controller knows whose pods it counts.
+// scaleOf returns a set as a Scale. It has the UID of the set, with which the disruption controller
+// identifies the owner of pods.
 func scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 	set, ok := obj.(*v1.StatefulSet)
 	if !ok {
@@ -110,16 +110,17 @@ func scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 	}, nil
 }
 
-// scaledSet is: stored set -> old scale -> what the client makes of it -> new set.
+// scaledSet converts the stored set to a Scale, lets the client change it, and applies the change
+// to the set.
 type scaledSet struct {
 	name   string
 	client rest.UpdatedObjectInfo
 }
 
-// Preconditions are those of the client; the UID of a Scale is that of its set.
+// Preconditions are those of the client. The UID of a Scale is that of its set.
 func (s scaledSet) Preconditions() *metav1.Preconditions { return s.client.Preconditions() }
 
-// UpdatedObject is the set with the replicas that the client asks for.
+// UpdatedObject returns the set with the replicas that the client requests.
 func (s scaledSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.DeepCopyObject().(*v1.StatefulSet)
 	if !ok {
@@ -145,7 +146,7 @@ func (s scaledSet) UpdatedObject(ctx context.Context, stored runtime.Object) (ru
 	return set, err
 }
 
-// wantedScale lets the client change old, and refuses what no set can follow.
+// wantedScale lets the client change old, and rejects an invalid result.
 func (s scaledSet) wantedScale(ctx context.Context, set *v1.StatefulSet, old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
 	obj, err := s.client.UpdatedObject(ctx, old)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s scaledSet) wantedScale(ctx context.Context, set *v1.StatefulSet, old *au
 	}
 	if scale.UID != "" && scale.UID != set.UID {
 		return nil, apierrors.NewConflict(v1.Resource("statefulsets/scale"), s.name,
-			fmt.Errorf("the request is for the set with UID %s, the set of this name has UID %s", scale.UID, set.UID))
+			fmt.Errorf("the request is for the set with UID %s, but the set of this name has UID %s", scale.UID, set.UID))
 	}
 	return scale, nil
 }
@@ -169,8 +170,7 @@ func validateScale(scale *autoscalingv1.Scale) field.ErrorList {
 	return atLeastZero(int64(scale.Spec.Replicas), field.NewPath("spec", "replicas"))
 }
 
-// scaleOwners translates who owns spec.replicas of the set into who owns
-// spec.replicas of its Scale, and back.
+// scaleOwners translates the field ownership of spec.replicas between the set and its Scale.
 func scaleOwners(set *v1.StatefulSet) *managedfields.ScaleHandler {
 	version := v1.SchemeGroupVersion
 	return managedfields.NewScaleHandler(set.ManagedFields, version, managedfields.ResourcePathMappings{

@@ -19,7 +19,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// StatusREST serves /status. It shares the store, and so the life, of REST.
+// StatusREST serves /status. It shares the store with REST, which destroys it.
 type StatusREST struct {
 	store *genericregistry.Store
 }
@@ -30,7 +30,7 @@ var (
 	_ rest.ResetFieldsStrategy = &StatusREST{}
 )
 
-// New is an empty set, for a request to be decoded into.
+// New is an empty set, into which a request is decoded.
 func (*StatusREST) New() runtime.Object { return &v1.StatefulSet{} }
 
 // Destroy does nothing: REST destroys the shared store.
@@ -41,15 +41,14 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 	return r.store.Get(ctx, name, options)
 }
 
-// Update changes the status of an existing set. It never creates one, whatever
-// forceAllowCreate says.
+// Update changes the status of an existing set. It never creates one, whatever forceAllowCreate is.
 func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	set, created, err := r.store.Update(ctx, name, info, createValidation, updateValidation, false, options)
 	return set, created, explainTooLarge(err)
 }
 
-// GetResetFields names what a write to /status cannot change.
+// GetResetFields returns the fields that a write to /status cannot change.
 func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return r.store.GetResetFields()
 }
@@ -59,8 +58,8 @@ func (r *StatusREST) ConvertToTable(ctx context.Context, object, options runtime
 	return r.store.ConvertToTable(ctx, object, options)
 }
 
-// statusStrategy is the strategy for writes to /status: they keep the spec, and
-// with it the generation.
+// statusStrategy is the strategy for writes to /status. They do not change the spec, nor the
+// generation.
 type statusStrategy struct {
 	strategy
 }
@@ -69,8 +68,8 @@ func (statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return resetFields("spec")
 }
 
-// PrepareForUpdate keeps what the controller rests its decisions on if a client leaves it
-// out, because it may be one that does not know it.
+// PrepareForUpdate keeps the records of the controller if a client omits them, because the client
+// may not know these fields.
 func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	set.Spec = oldSet.Spec
@@ -99,23 +98,23 @@ func (statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Objec
 	errs := ValidateStatusUpdate(set, oldSet)
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Rollout, oldSet.Status.Rollout) {
 		errs = append(errs,
-			field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change it; leave it as it is, or out"))
+			field.Forbidden(field.NewPath("status", "rollout"), "only statefulsets/rollout and the controller change this field; send it unchanged, or omit it"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Replacements, oldSet.Status.Replacements) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "replacements"),
-			"only statefulsets/replace and the controller change it; leave it as it is, or out"))
+			"only statefulsets/replace and the controller change this field; send it unchanged, or omit it"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.ObjectTemplates, oldSet.Status.ObjectTemplates) {
 		errs = append(errs,
-			field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes it; leave it as it is, or out"))
+			field.Forbidden(field.NewPath("status", "objectTemplates"), "only the controller changes this field; send it unchanged, or omit it"))
 	}
 	if !isController(ctx) && !equality.Semantic.DeepEqual(set.Status.Evaluation, oldSet.Status.Evaluation) {
 		errs = append(errs, field.Forbidden(field.NewPath("status", "evaluation"),
-			"only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate"))
+			"only the controller changes this field; send it unchanged, or omit it; to release a set: kubectl sts evaluate"))
 	}
 	if !isController(ctx) && !keepsActions(set, oldSet) {
 		errs = append(errs,
-			field.Forbidden(field.NewPath("status", "userActions"), "only the server and the controller change it; leave it as it is, or out"))
+			field.Forbidden(field.NewPath("status", "userActions"), "only the server and the controller change this field; send it unchanged, or omit it"))
 	}
 	return errs
 }

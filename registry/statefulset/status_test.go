@@ -63,7 +63,7 @@ func TestOnlyTheControllerChangesWhatARolloutRestsOn(t *testing.T) {
 	rollout := func(ordinal int32) *v1.RolloutStatus {
 		return &v1.RolloutStatus{Revision: "web-5d4f", Unblocking: &ordinal}
 	}
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only statefulsets/rollout and the controller change it; leave it as it is, or out`
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.rollout: Forbidden: only statefulsets/rollout and the controller change this field; send it unchanged, or omit it`
 	for sentence, test := range map[string]struct {
 		sender string
 		write  *v1.RolloutStatus
@@ -138,7 +138,7 @@ func TestStatusIsRefused(t *testing.T) {
 		"when it forgets collisions": {
 			old:  v1.StatefulSetStatus{CollisionCount: ptr.To[int32](2)},
 			new:  v1.StatefulSetStatus{CollisionCount: ptr.To[int32](1)},
-			want: "status.collisionCount: Invalid value: 1: must not become less than it was, which is 2",
+			want: "status.collisionCount: Invalid value: 1: must not be less than before (2)",
 		},
 	}
 	for name, test := range tests {
@@ -153,7 +153,7 @@ func TestStatusIsRefused(t *testing.T) {
 }
 
 func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes it; leave it as it is, or out`
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.objectTemplates: Forbidden: only the controller changes this field; send it unchanged, or omit it`
 	for sentence, test := range map[string]struct {
 		sender string
 		change func(*v1.StatefulSetStatus)
@@ -199,7 +199,7 @@ func TestOnlyTheControllerChangesWhatIsToldOfTemplatesOfObjects(t *testing.T) {
 }
 
 func TestOnlyTheControllerChangesTheMarkOfAnEvaluation(t *testing.T) {
-	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.evaluation: Forbidden: only the controller changes it; leave it as it is, or out; to release a set: kubectl sts evaluate`
+	const refused = `StatefulSet.apps.statefulset.dev "web" is invalid: status.evaluation: Forbidden: only the controller changes this field; send it unchanged, or omit it; to release a set: kubectl sts evaluate`
 	mark := v1.StatefulSetEvaluation{Inputs: "abc", Deaths: 2, StoppedAt: new(metav1.NewTime(time.Unix(1000, 0)))}
 	for sentence, test := range map[string]struct {
 		sender    string

@@ -20,7 +20,7 @@ import (
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
-// Storage holds one endpoint per path that a set is served at.
+// Storage has an endpoint for each path of a set.
 type Storage struct {
 	StatefulSet *REST
 	Status      *StatusREST
@@ -31,7 +31,7 @@ type Storage struct {
 type REST struct {
 	*genericregistry.Store
 	preflight preflight.Preflight
-	// unknown says which fields of a set are not to be had. May be nil.
+	// unknown returns the fields of a set that are not available. May be nil.
 	unknown func(runtime.Object) field.ErrorList
 	// records is the recorder of the store's strategy.
 	records *recorder
@@ -51,13 +51,13 @@ var (
 	_ rest.MayReturnFullObjectDeleter = &REST{}
 )
 
-// ShortNames is what kubectl accepts for "statefulsets". The short name of
-// apps/v1 is not taken: kubectl warns on every use of a name that two groups
-// claim. For a similar reason sets are in no category: while this server is
-// down, "kubectl get all" would fail in every namespace.
+// ShortNames are the names that kubectl accepts for "statefulsets". The short name of apps/v1 is
+// not one of them, because kubectl warns about every use of a name that two groups have. Sets are
+// in no category for a similar reason: while this server is down, "kubectl get all" would fail in
+// every namespace.
 func (*REST) ShortNames() []string { return []string{"sset"} }
 
-// Create stores a new set that the host finds no fault in.
+// Create stores a new set that the host cluster finds valid.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.ValidateObjectFunc,
 	options *metav1.CreateOptions) (runtime.Object, error) {
 	claim := r.claim()
@@ -66,8 +66,8 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, admit rest.Valida
 	return set, explainTooLarge(err)
 }
 
-// Update changes a set into one that the host finds no fault in, or creates it: server-side
-// apply comes this way too.
+// Update changes a set to one that the host cluster finds valid, or creates it: server-side apply
+// uses this method, too.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, admitCreate rest.ValidateObjectFunc,
 	admitUpdate rest.ValidateObjectUpdateFunc, mayCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	claim := r.claim()
@@ -77,26 +77,26 @@ func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectI
 	return set, created, explainTooLarge(err)
 }
 
-// Get reads a set.
+// Get returns a set.
 func (r *REST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
 	set, err := r.Store.Get(ctx, name, options)
 	return set, explainVersion(err)
 }
 
-// List reads sets.
+// List returns sets.
 func (r *REST) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
 	sets, err := r.Store.List(ctx, options)
 	return sets, explainVersion(err)
 }
 
-// Watch follows sets.
+// Watch watches sets.
 func (r *REST) Watch(ctx context.Context, options *metainternalversion.ListOptions) (watch.Interface, error) {
 	watcher, err := r.Store.Watch(ctx, options)
 	return watcher, explainVersion(err)
 }
 
-// NewStorage connects the endpoints to the storage that getter offers. Of scheme
-// it uses the defaults and the generated validation of the API types. cluster and turns may be nil.
+// NewStorage connects the endpoints to the storage of getter. It uses the defaults and the
+// generated validation of the API types in scheme. cluster and turns may be nil.
 func NewStorage(scheme *runtime.Scheme, getter generic.RESTOptionsGetter, preflight preflight.Preflight, cluster Cluster,
 	turns Turns) (Storage, error) {
 	main := newStrategy(scheme, cluster, turns)

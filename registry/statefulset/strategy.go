@@ -23,17 +23,17 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// strategy is what the generic store asks when a set is created, updated or
-// deleted. The embedded DeclarativeValidation runs the generated rules.
+// strategy contains the rules with which the generic store creates, updates and deletes sets. The
+// embedded DeclarativeValidation runs the generated rules.
 type strategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
-	cluster Cluster // nil if nobody knows it
+	cluster Cluster // nil if it is not known
 	turns   Turns   // nil if there is no limit
 	records *recorder
 }
 
-// Turns let only some requests compute at a time.
+// Turns limits how many requests compute at the same time.
 type Turns interface {
 	// Turn waits for a turn, which lasts until end is called. It fails if the context ends before.
 	Turn(ctx context.Context) (end func(), err error)
@@ -52,14 +52,14 @@ func newStrategy(scheme *runtime.Scheme, cluster Cluster, turns Turns) strategy 
 
 func (strategy) NamespaceScoped() bool { return true }
 
-// DefaultGarbageCollectionPolicy makes a delete without a propagation policy
-// remove the pods too, in the background.
+// DefaultGarbageCollectionPolicy makes a delete request without a propagation policy remove the
+// pods, too, in the background.
 func (strategy) DefaultGarbageCollectionPolicy(context.Context) rest.GarbageCollectionPolicy {
 	return rest.DeleteDependents
 }
 
-// GetResetFields names what a write to this endpoint cannot change, so that
-// server-side apply gives no ownership of it.
+// GetResetFields returns the fields that a write to this endpoint cannot change, so that
+// server-side apply gives no ownership of them.
 func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	return resetFields("status")
 }
@@ -71,19 +71,20 @@ func resetFields(name string) map[fieldpath.APIVersion]*fieldpath.Set {
 	}
 }
 
-// PrepareForCreate drops the status that the client sent. A reader that asks
-// before the controller has come by must not take the empty counters for a
-// finished set, so the new status says that nothing is known yet.
+// PrepareForCreate drops the status that the client sent. A client that reads the set before the
+// controller syncs it must not take empty counters for a completed set, so the new status says that
+// nothing is known yet.
 func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	set := obj.(*v1.StatefulSet)
 	set.Generation = 1
 	pending := conditions.Condition{
-		Status: corev1.ConditionUnknown, Reason: v1.ReasonPending, Message: "The controller has not looked at this set yet."}
+		Status: corev1.ConditionUnknown, Reason: v1.ReasonPending, Message: "The controller has not synced this set yet."}
 	set.Status = v1.StatefulSetStatus{Conditions: conditions.Conditions{Ready: pending}.Put(nil, time.Now())}
 }
 
-// PrepareForUpdate keeps the status, and counts a changed spec as a new generation. Which templates of
-// objects it has no more is noted in the status, and who restarted it or released its evaluation.
+// PrepareForUpdate keeps the status, and increases the generation if the spec changes. It records
+// in the status which object templates were removed, and who restarted the set or released its
+// evaluation.
 func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	set, oldSet := obj.(*v1.StatefulSet), old.(*v1.StatefulSet)
 	set.Status = oldSet.Status
@@ -104,8 +105,8 @@ func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) f
 	return s.inTurn(ctx, set, func(within *render.Evaluation) field.ErrorList { return ValidateUpdate(within, set, oldSet) })
 }
 
-// inTurn validates a set, and one with expressions when its turn comes: to compile and evaluate them
-// takes the processor. It ends with the request.
+// inTurn validates a set. If the set has expressions, it waits for a turn, because compiling and
+// evaluating them uses the processor. It stops when the request ends.
 func (s strategy) inTurn(ctx context.Context, set *v1.StatefulSet, validate func(*render.Evaluation) field.ErrorList) field.ErrorList {
 	if s.turns == nil || set.Spec.Identity == nil && len(set.Spec.ObjectTemplates) == 0 {
 		return validate(render.Within(ctx))
@@ -118,20 +119,20 @@ func (s strategy) inTurn(ctx context.Context, set *v1.StatefulSet, validate func
 	return validate(render.Within(ctx))
 }
 
-// WarningsOnCreate are those about the whole set.
+// WarningsOnCreate returns warnings about the whole set.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	return warnings(ctx, obj.(*v1.StatefulSet), nil, s.cluster)
 }
 
-// WarningsOnUpdate are those about what has changed, and about what stays wrong.
+// WarningsOnUpdate returns warnings about changes, and about problems that remain.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
 	return warnings(ctx, obj.(*v1.StatefulSet), old.(*v1.StatefulSet), s.cluster)
 }
 
-// AllowCreateOnUpdate refuses to create a set by PUT, as apps/v1 does.
+// AllowCreateOnUpdate prevents PUT from creating a set, as in apps/v1.
 func (strategy) AllowCreateOnUpdate(context.Context) bool { return false }
 
-// AllowUnconditionalUpdate accepts a PUT without a resourceVersion.
+// AllowUnconditionalUpdate allows PUT without a resourceVersion.
 func (strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
 
 func (strategy) Canonicalize(runtime.Object) {}

@@ -18,8 +18,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// tableConvertor prints sets the way kubectl prints those of apps/v1. Columns of
-// priority 1 appear with "-o wide".
+// tableConvertor prints sets like those of apps/v1. Columns of priority 1 are shown with "-o wide".
 type tableConvertor struct{}
 
 func (tableConvertor) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
@@ -46,7 +45,7 @@ func (tableConvertor) ConvertToTable(_ context.Context, object, options runtime.
 func columns() []metav1.TableColumnDefinition {
 	return []metav1.TableColumnDefinition{
 		{Name: "Name", Type: "string", Format: "name", Description: "Name of the set, unique in its namespace."},
-		{Name: "Ready", Type: "string", Description: "How many members are ready, of how many that are wanted."},
+		{Name: "Ready", Type: "string", Description: "Number of ready members, of the number of desired members."},
 		{Name: "Age", Type: "string", Description: "Time since the set was created."},
 		{Name: "Containers", Type: "string", Priority: 1, Description: "Names of the containers in the template."},
 		{Name: "Images", Type: "string", Priority: 1, Description: "Images of the containers in the template."},

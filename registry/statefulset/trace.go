@@ -16,8 +16,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// linkRollouts makes the span of a request that has written a set link to the trace of
-// what the controller does for it.
+// linkRollouts links the span of a request that writes a set to the trace of the controller's work
+// for it.
 func linkRollouts(store *genericregistry.Store) {
 	store.BeginCreate = func(_ context.Context, obj runtime.Object, options *metav1.CreateOptions) (genericregistry.FinishFunc, error) {
 		return linkWhenWritten(obj, options.DryRun), nil

@@ -14,13 +14,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Refuse refuses sets with fields that the version does not have which the server emulates. Such a
-// field is not dropped: whoever has asked for it would not notice.
+// Refuse makes the storage reject sets with fields that the emulated version does not have. It does
+// not drop such a field, because the user would not notice.
 func (s Storage) Refuse(unknown func(runtime.Object) field.ErrorList) {
 	s.StatefulSet.unknown, s.StatefulSet.records.unknown = unknown, unknown
 }
 
-// known lets a set pass that has nothing unknown, and asks admission then. Dry runs come here, too.
+// known accepts a set without unknown fields, and then calls admission. Dry runs call it, too.
 func (r *REST) known(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	if r.unknown == nil {
 		return admit

@@ -18,14 +18,15 @@ import (
 	"statefulset.dev/identity"
 )
 
-// recorder records who requested what in the status of a set.
+// recorder records in the status of a set which user requested what.
 type recorder struct {
-	// unknown says which fields of a set the emulated version does not have. May be nil.
+	// unknown returns the fields of a set that the emulated version does not have. May be nil.
 	unknown func(runtime.Object) field.ErrorList
 }
 
-// noteAction records that the user of a request did something, now. The user is the one that the
-// server authenticated, or that this one impersonates: nothing that the client wrote counts.
+// noteAction records an action of the user of a request, at the current time. The user is the
+// authenticated user, or the user that this one impersonates. It does not depend on anything that
+// the client wrote.
 func noteAction(ctx context.Context, set *v1.StatefulSet, action v1.UserAction) {
 	action.User = user.Anonymous
 	if sender, ok := genericrequest.UserFrom(ctx); ok {
@@ -35,8 +36,9 @@ func noteAction(ctx context.Context, set *v1.StatefulSet, action v1.UserAction) 
 	identity.NoteUserAction(set, action)
 }
 
-// noteUpdate records what an update of a set itself does: a restart, and the release of an evaluation.
-// A server that emulates a version without status.userActions must not store it, and records nothing.
+// noteUpdate records the action of an update of the set itself: a restart, or the release of an
+// evaluation. If the server emulates a version without status.userActions, it must not store them,
+// and noteUpdate records nothing.
 func (r *recorder) noteUpdate(ctx context.Context, set, old *v1.StatefulSet) {
 	if r.unknown != nil && len(r.unknown(&v1.StatefulSet{Status: v1.StatefulSetStatus{UserActions: make([]v1.UserAction, 1)}})) > 0 {
 		return
@@ -48,7 +50,7 @@ func (r *recorder) noteUpdate(ctx context.Context, set, old *v1.StatefulSet) {
 	noteRelease(ctx, set, old)
 }
 
-// noteRelease records the release of an evaluation. An annotation that releases nothing is none.
+// noteRelease records the release of an evaluation. It ignores an annotation that releases nothing.
 func noteRelease(ctx context.Context, set, old *v1.StatefulSet) {
 	if releases(set, old) {
 		noteAction(ctx, set, v1.UserAction{Action: v1.EvaluateUserAction})
@@ -60,8 +62,8 @@ func releases(set, old *v1.StatefulSet) bool {
 	return release != "" && release == old.Status.Evaluation.Release() && release != old.Annotations[v1.EvaluateAnnotation]
 }
 
-// keepsActions reports whether a write to the status of a set leaves the recorded actions as they were,
-// but for the release that the write is itself.
+// keepsActions reports whether a write to the status of a set does not change the recorded actions,
+// except for the release that the write itself is.
 func keepsActions(set, old *v1.StatefulSet) bool {
 	after, before := slices.Clone(set.Status.UserActions), slices.Clone(old.Status.UserActions)
 	if releases(set, old) {

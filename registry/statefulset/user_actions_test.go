@@ -208,7 +208,7 @@ func TestOtherWritesRecordNothing(t *testing.T) {
 }
 
 func TestOnlyTheServerRecordsWhoDidIt(t *testing.T) {
-	const refused = "status.userActions: Forbidden: only the server and the controller change it; leave it as it is, or out"
+	const refused = "status.userActions: Forbidden: only the server and the controller change this field; send it unchanged, or omit it"
 	seen := earlier()
 	seen[0].Revision = "web-b"
 	forged := earlier()

@@ -20,18 +20,19 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// Validate says what is wrong with a new set, after its defaults were filled in.
-// It looks at what no tag on the type can express; see the package comment. Expressions are evaluated
-// within the time that is given, nil for any.
+// Validate returns the errors in a new set with its defaults. It checks everything that tags of the
+// type cannot express; see the package comment. It evaluates expressions within the evaluation, nil
+// for no limit.
 func Validate(within *render.Evaluation, set *v1.StatefulSet) field.ErrorList {
 	return validateNew(within, set, &v1.StatefulSetSpec{})
 }
 
-// ValidateRebuilt says what is wrong with a set that is stored again after it was lost. Labels and
-// annotations of templates that the server refuses in a new set were accepted when the set was created.
+// ValidateRebuilt returns the errors in a set that is stored again after it was lost. It accepts
+// labels and annotations of templates that the server rejects in a new set, because the server may
+// have accepted them when the set was created.
 func ValidateRebuilt(set *v1.StatefulSet) field.ErrorList { return validateNew(nil, set, &set.Spec) }
 
-// validateNew looks at a whole set. Labels and annotations that are as stored are not looked at.
+// validateNew validates a whole set, except labels and annotations that are the same in stored.
 func validateNew(within *render.Evaluation, set *v1.StatefulSet, stored *v1.StatefulSetSpec) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateName(set.Name, field.NewPath("metadata", "name"))
@@ -46,11 +47,11 @@ func validateNew(within *render.Evaluation, set *v1.StatefulSet, stored *v1.Stat
 	return append(errs, validateMutable(spec, path)...)
 }
 
-// ValidateUpdate says what is wrong with a change of a set. What did not change is
-// not looked at again: a set that was stored under milder rules can still be scaled,
-// and deleted if it has finalizers. The template must fit to the selector and the
-// claims, so it is looked at when one of them has changed. An override may name a container
-// that the template has no more: an update must be undone without a change of overrides.
+// ValidateUpdate returns the errors in a change of a set. It does not check what did not change: a
+// set that was stored under weaker rules can still be scaled, and deleted if it has finalizers. The
+// template must match the selector and the claims, so it is checked when one of them changes. An
+// override may name a container that the template no longer has, because it must be possible to
+// undo an update without changing the overrides.
 func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.ErrorList {
 	spec, path := &set.Spec, field.NewPath("spec")
 	errs := validateMutable(spec, path)
@@ -81,8 +82,8 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 	return errs
 }
 
-// unlessStored leaves out the errors that the old set has in the same words, wherever they are: what is
-// stored was valid when it was written, and stays so.
+// unlessStored removes the errors that the old set has with the same text, in any field. A stored
+// set was valid when it was written, and stays valid.
 func unlessStored(errs field.ErrorList, old func() field.ErrorList) field.ErrorList {
 	if len(errs) == 0 {
 		return nil
@@ -101,8 +102,8 @@ func templateConcerned(spec, old *v1.StatefulSetSpec) bool {
 		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates)
 }
 
-// validateMutable looks at the fields that every update may have changed, and at
-// those whose tags leave the contents open.
+// validateMutable validates the fields that every update can change, and fields whose tags do not
+// check their content.
 func validateMutable(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	errs := validateManagementPolicy(spec.PodManagementPolicy, path.Child("podManagementPolicy"))
 	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
@@ -115,7 +116,7 @@ func validateMutable(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList
 	return append(errs, validateSelector(spec.Selector, path.Child("selector"))...)
 }
 
-// validateName leaves it to the generic rules to ask for a name.
+// validateName does not require a name. The generic rules do.
 func validateName(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
@@ -123,8 +124,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 	return invalid(path, name, apivalidation.NameIsDNSLabel(name, false))
 }
 
-// validateFinalizers wants names that say whose they are, other than those of the
-// garbage collector.
+// validateFinalizers requires names with a domain, except those of the garbage collector.
 func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range finalizers {
@@ -166,7 +166,7 @@ func validateRetention(policy *v1.StatefulSetPersistentVolumeClaimRetentionPolic
 			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
 		}
 		if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", v1.DeletePersistentVolumeClaimRetentionPolicyType)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only allowed with whenScaled %q", v1.DeletePersistentVolumeClaimRetentionPolicyType)))
 		}
 	}
 	return errs
@@ -185,7 +185,7 @@ func validateRetentionType(value v1.PersistentVolumeClaimRetentionPolicyType, pa
 
 func validateSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if selector == nil {
-		return nil // refused by the tag
+		return nil // the tag rejects it
 	}
 	if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return field.ErrorList{field.Invalid(path, selector,

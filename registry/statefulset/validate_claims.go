@@ -20,8 +20,8 @@ import (
 
 const claimKind = "PersistentVolumeClaim"
 
-// validateClaimTemplates looks at what the members' claims are named after, and
-// at what makes a claim invalid in every cluster.
+// validateClaimTemplates checks the names from which claim names are built, and everything that
+// makes a claim invalid in every cluster.
 func validateClaimTemplates(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := sets.New[string]()
@@ -34,8 +34,8 @@ func validateClaimTemplates(spec, stored *v1.StatefulSetSpec, path *field.Path) 
 	return errs
 }
 
-// validateClaimUpdate lets claim templates change where that means something. Elsewhere they
-// are refused as by apps/v1, and it is said what would let them.
+// validateClaimUpdate accepts a change of claim templates if the set has volumeClaimUpdate.
+// Otherwise it rejects the change as apps/v1 does, and names that field.
 func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	switch {
 	case equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates):
@@ -51,7 +51,7 @@ func validateClaimUpdate(spec, old *v1.StatefulSetSpec, path *field.Path) field.
 
 func validateClaimUpdatePolicy(update *v1.StatefulSetVolumeClaimUpdate, path *field.Path) field.ErrorList {
 	valid := []v1.VolumeClaimUpdatePolicyType{v1.InPlaceVolumeClaimUpdatePolicyType, v1.NewClaimsVolumeClaimUpdatePolicyType}
-	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // none is refused by the tag
+	if update == nil || update.Policy == "" || slices.Contains(valid, update.Policy) { // the tag rejects an empty policy
 		return nil
 	}
 	return field.ErrorList{field.NotSupported(path.Child("policy"), update.Policy, valid)}
@@ -71,11 +71,11 @@ func validateClaimSpec(spec *corev1.PersistentVolumeClaimSpec, path *field.Path)
 		errs = append(errs, field.NotSupported(path.Child("volumeMode"), *mode,
 			[]corev1.PersistentVolumeMode{corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem}))
 	}
-	// The host does not refuse a claim for this: it drops the source, and the claim
-	// would be bound to an empty volume.
+	// The host cluster accepts such a claim: it drops the source, and would bind the claim to an
+	// empty volume.
 	if from := spec.DataSource; from != nil && ptr.Deref(from.APIGroup, "") == "" && from.Kind != claimKind {
 		errs = append(errs, field.Invalid(path.Child("dataSource"), from.Kind,
-			fmt.Sprintf("must be %q, the only source in the core group; or name the apiGroup", claimKind)))
+			fmt.Sprintf("must be %q, the only source in the core group; or set apiGroup", claimKind)))
 	}
 	return errs
 }

@@ -14,10 +14,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// mostGates is what the tag of the field has.
+// mostGates is the limit in the tag of the field.
 const mostGates = 8
 
-// validateDisruption wants a method that there is, and gates that can be asked and told apart.
+// validateDisruption requires a known method, and gates that are valid and different.
 func validateDisruption(disruption *v1.StatefulSetDisruption, path *field.Path) field.ErrorList {
 	if disruption == nil {
 		return nil
@@ -28,7 +28,7 @@ func validateDisruption(disruption *v1.StatefulSetDisruption, path *field.Path) 
 		errs = append(errs, field.NotSupported(path.Child("method"), disruption.Method, methods))
 	}
 	if len(disruption.Gates) > mostGates {
-		return errs // refused by the tag
+		return errs // the tag rejects it
 	}
 	types := sets.New[string]()
 	for i := range disruption.Gates {
@@ -42,8 +42,8 @@ func validateDisruption(disruption *v1.StatefulSetDisruption, path *field.Path) 
 	return errs
 }
 
-// validateGatesBesideSteps wants no gate whose condition a step asks for: a question makes the
-// condition False, by which the update would have failed.
+// validateGatesBesideSteps rejects a gate whose condition a step requires: a request makes the
+// condition False, so the update would fail.
 func validateGatesBesideSteps(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	rolling := spec.UpdateStrategy.RollingUpdate
 	if spec.Disruption == nil || rolling == nil || len(spec.Disruption.Gates) > mostGates || len(rolling.Steps) > v1.MostSteps {
@@ -55,25 +55,25 @@ func validateGatesBesideSteps(spec *v1.StatefulSetSpec, path *field.Path) field.
 		if at >= 0 {
 			errs = append(errs, field.Invalid(path.Child("disruption", "gates").Index(i).Child("conditionType"), gate.ConditionType,
 				"must not be one of "+path.Child("updateStrategy", "rollingUpdate", "steps").Index(at).Child("podConditions").String()+
-					": it becomes False when the gate is asked, and the update would have failed"))
+					": a request to the gate sets it to False, so the update would fail"))
 		}
 	}
 	return errs
 }
 
-// validateGateType wants a condition that is neither the host's nor the server's own. Both have
-// rules of their own.
+// validateGateType requires a condition that belongs neither to the host cluster nor to the server,
+// which set their own conditions.
 func validateGateType(name string, taken sets.Set[string], path *field.Path) field.ErrorList {
 	domain, _, _ := strings.Cut(name, "/")
 	switch {
 	case name == "":
-		return nil // refused by the tag
+		return nil // the tag rejects it
 	case taken.Has(name):
 		return field.ErrorList{field.Duplicate(path, name)}
 	case domain == name:
 		return field.ErrorList{field.Invalid(path, name, "must have a domain, as in example.com/handed-over")}
 	case domain == v1.GroupName:
-		return field.ErrorList{field.Invalid(path, name, "must not be of the domain "+v1.GroupName+", whose conditions the controller sets")}
+		return field.ErrorList{field.Invalid(path, name, "must not have the domain "+v1.GroupName+": the controller sets its conditions")}
 	}
 	taken.Insert(name)
 	return invalid(path, name, validation.IsQualifiedName(name))

@@ -36,7 +36,7 @@ func TestDisruptions(t *testing.T) {
 			want: []string{
 				path + "gates[0].conditionType: Required value",
 				path + `gates[1].conditionType: Invalid value: "Ready": must have a domain, as in example.com/handed-over`,
-				path + `gates[2].conditionType: Invalid value: "apps.statefulset.dev/in-service": must not be of the domain apps.statefulset.dev, whose conditions the controller sets`,
+				path + `gates[2].conditionType: Invalid value: "apps.statefulset.dev/in-service": must not have the domain apps.statefulset.dev: the controller sets its conditions`,
 				path + `gates[4].conditionType: Duplicate value: "example.com/a"`,
 				path + `gates[5].conditionType: Invalid value: "example.com/-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 			},
@@ -71,7 +71,7 @@ func TestGatesBesideSteps(t *testing.T) {
 		"a gate that no step asks for is accepted": {gate: "example.com/handed-over"},
 		"a gate that a step asks for": {
 			gate: "example.com/healthy", want: []string{`spec.disruption.gates[0].conditionType: Invalid value: "example.com/healthy": ` +
-				"must not be one of spec.updateStrategy.rollingUpdate.steps[1].podConditions: it becomes False when the gate is asked, and the update would have failed"}},
+				"must not be one of spec.updateStrategy.rollingUpdate.steps[1].podConditions: a request to the gate sets it to False, so the update would fail"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {

@@ -17,28 +17,28 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// What values may take, and for how many overrides it is tried what they make of the templates.
+// The limits of values, and the maximum number of members for which the templates are rendered.
 const (
 	mostValues       = 100
 	mostOfValue      = 4096
-	mostTransforms   = 32 // as the tag of the field has it
+	mostTransforms   = 32 // the limit in the tag of the field
 	renderedMembers  = 12
-	parameterPattern = "must be at most 63 capitals, digits and underscores, and begin with a capital"
+	parameterPattern = "must have at most 63 upper-case letters, digits and underscores, and begin with a letter"
 )
 
-// identityConcerned reports whether anything has changed that is rendered, or rendered with.
+// identityConcerned reports whether a template, or an input of its rendering, has changed.
 func identityConcerned(spec, old *v1.StatefulSetSpec) bool {
 	return spec.Identity != nil && (templateConcerned(spec, old) || spec.ServiceName != old.ServiceName ||
 		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides) ||
 		!slices.Equal(outputNames(spec), outputNames(old)))
 }
 
-// validateIdentity wants parameters that there are, and templates of which something can be made
-// for the first member, the last, and the first of overrides.
+// validateIdentity requires known parameters, and templates that can be rendered for the first
+// member, the last one, and the first members of overrides.
 func validateIdentity(within *render.Evaluation, set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	spec := &set.Spec
 	if spec.Identity == nil || len(spec.Identity.Transforms) > mostTransforms {
-		return nil // the latter is refused by the tag
+		return nil // the tag rejects too many transforms
 	}
 	at := path.Child("identity")
 	errs := validateParameters(spec, at.Child("env"))
@@ -65,8 +65,8 @@ func validateIdentity(within *render.Evaluation, set *v1.StatefulSet, path *fiel
 	return append(reserved, validateRendered(set, overrides, path)...)
 }
 
-// validateReservedPaths refuses transforms that set reserved keys. Of those that are stored nothing
-// becomes of the annotations.
+// validateReservedPaths rejects transforms that set reserved keys. In a stored transform, an
+// annotation with such a key has no effect.
 func validateReservedPaths(transforms []v1.Transform, path *field.Path) (errs field.ErrorList) {
 	for i, t := range transforms {
 		if key := render.ReservedKey(t.Path); key != "" {
@@ -77,7 +77,7 @@ func validateReservedPaths(transforms []v1.Transform, path *field.Path) (errs fi
 	return errs
 }
 
-// validateParameters wants names of parameters.
+// validateParameters requires the names of known parameters.
 func validateParameters(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	known, taken := sets.New(render.BuiltIn()...).Union(sets.KeySet(spec.Identity.Values)).Insert(outputNames(spec)...), sets.New[string]()
@@ -105,7 +105,7 @@ func validateValues(values map[string]string, path *field.Path) field.ErrorList 
 		case !render.IsName(name):
 			errs = append(errs, field.Invalid(at, name, parameterPattern))
 		case slices.Contains(render.BuiltIn(), name):
-			errs = append(errs, field.Forbidden(at, "is a parameter of every member"))
+			errs = append(errs, field.Forbidden(at, "is a built-in parameter"))
 		case len(values[name]) > mostOfValue:
 			errs = append(errs, field.TooLong(at, "", mostOfValue))
 		}
@@ -113,8 +113,7 @@ func validateValues(values map[string]string, path *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateOverrideValues wants values that have a default, which members have that no override is
-// for.
+// validateOverrideValues requires values with a default, for members without an override.
 func validateOverrideValues(values map[string]string, of *v1.MemberIdentity, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -130,7 +129,7 @@ func validateOverrideValues(values map[string]string, of *v1.MemberIdentity, pat
 	return errs
 }
 
-// validateRendered tries what the templates are for members.
+// validateRendered renders the templates for some members.
 func validateRendered(set *v1.StatefulSet, overrides *identity.Overrides, path *field.Path) field.ErrorList {
 	for _, ordinal := range triedMembers(set) {
 		if _, wrong := overrides.Rendered(identity.SourceOf(set), ordinal); wrong != nil {
@@ -145,7 +144,7 @@ func validateRendered(set *v1.StatefulSet, overrides *identity.Overrides, path *
 	return nil
 }
 
-// triedMembers are the first, the last, and the first of the first overrides.
+// triedMembers are the first member, the last one, and the first members of the first overrides.
 func triedMembers(set *v1.StatefulSet) []int {
 	roster := identity.OrdinalsOf(set)
 	tried := []int{roster.First()}
@@ -160,7 +159,7 @@ func triedMembers(set *v1.StatefulSet) []int {
 	return tried
 }
 
-// unrendered is the error of a field that cannot be rendered.
+// unrendered converts an error of rendering to a field error.
 func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Error {
 	at := path.Child(wrong.In)
 	if wrong.Field != "" {
@@ -172,7 +171,8 @@ func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Err
 	return field.Invalid(at, wrong.Value, detail)
 }
 
-// unnamed warns of names that look like parameters and are none, where they are looked up.
+// unnamed warns about names that look like parameters but are unknown, where parameters are
+// replaced.
 func unnamed(set, old *v1.StatefulSet) (texts []string) {
 	if set.Spec.Identity != nil && (old == nil || identityConcerned(&set.Spec, &old.Spec)) {
 		texts = identity.OverridesOf(set).UnknownNames(mostUnmounted)
@@ -180,7 +180,7 @@ func unnamed(set, old *v1.StatefulSet) (texts []string) {
 	if len(set.Spec.ObjectTemplates) == 0 || old != nil && !objectsConcerned(&set.Spec, &old.Spec) {
 		return texts
 	}
-	objects, _ := identity.OverridesOf(set).Objects() // what is none is refused
+	objects, _ := identity.OverridesOf(set).Objects() // validation rejects invalid ones
 	var ofObjects []string
 	for _, object := range objects {
 		ofObjects = append(ofObjects, object.Unknown(mostUnmounted-len(ofObjects))...)

@@ -40,8 +40,8 @@ func TestIdentity(t *testing.T) {
 		"with values of names that cannot be": {
 			identity: &v1.MemberIdentity{Values: map[string]string{"size": "", "SET": "", "LONG": strings.Repeat("x", 4097)}}, want: []string{
 				"spec.identity.values[LONG]: Too long: may not be more than 4096 bytes",
-				"spec.identity.values[SET]: Forbidden: is a parameter of every member",
-				`spec.identity.values[size]: Invalid value: "size": must be at most 63 capitals, digits and underscores`,
+				"spec.identity.values[SET]: Forbidden: is a built-in parameter",
+				`spec.identity.values[size]: Invalid value: "size": must have at most 63 upper-case letters, digits and underscores`,
 			}},
 		"with what changes while pods run, in what does not": {identity: &v1.MemberIdentity{}, change: func(s *v1.StatefulSetSpec) {
 			s.Template.Spec.NodeSelector = map[string]string{"n": "$(REPLICAS)"}
@@ -61,7 +61,7 @@ func TestIdentity(t *testing.T) {
 		"with an expression that fails for the last member": {identity: transforms("/spec/priority", "[1, 2][ORDINAL]"), want: []string{
 			`spec.identity.transforms[0].expression: Invalid value: "[1, 2][ORDINAL]": for ordinal 2: 1:7: index out of bounds: 2`}},
 		"with a path to what is not there": {identity: transforms("/spec/containers/7/image", "SET"), want: []string{
-			`spec.identity.transforms[0].path: Invalid value: "/spec/containers/7/image": for ordinal 0: there is no entry 7: the list has 1`}},
+			`spec.identity.transforms[0].path: Invalid value: "/spec/containers/7/image": for ordinal 0: there is no entry 7: the length of the list is 1`}},
 		"with a transform without anything": {identity: transforms("", ""), want: []string{
 			"spec.identity.transforms[0].expression: Required value", "spec.identity.transforms[0].path: Required value"}},
 		"with too many transforms": {identity: &v1.MemberIdentity{Transforms: make([]v1.Transform, 33)}, want: []string{
@@ -113,11 +113,11 @@ func TestWarningsOfUnknownNames(t *testing.T) {
 		s.Template.Spec.Containers[0].Args = []string{"$(MINE) $(ORDINALS) $(WEB_SERVICE_HOST)"}
 		s.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MINE", Value: "1"}, {Name: "SET", Value: "$(SET)"}}
 	})
-	const are = "is no parameter, and stays as it is; parameters are DNS_NAME, IDENTITY, NAMESPACE, ORDINAL, REPLICAS, SERVICE, SET"
+	const are = "is not a parameter, and is not replaced; parameters are DNS_NAME, IDENTITY, NAMESPACE, ORDINAL, REPLICAS, SERVICE, SET"
 	want := []string{
 		"spec.template.metadata.annotations[a]: $(HOSTNAME) " + are,
 		"spec.template.spec.containers[0].args[0]: $(ORDINALS) " + are,
-		"spec.template.spec.containers[0].env[1].value: $(SET) in SET is not the parameter of that name, and stays as it is; leave the variable out: a container that names a parameter gets it",
+		"spec.template.spec.containers[0].env[1].value: $(SET) in SET is not the parameter of that name, and is not replaced; remove the variable: a container that names a parameter gets it",
 	}
 	got := warnings(t.Context(), settest.Changed(with), settest.Valid(), services{"nginx": true})
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -140,7 +140,7 @@ func TestWarningsOfUnknownNamesBesidePods(t *testing.T) {
 			}
 		})
 	}
-	const are = "is no parameter here, and stays as it is; parameters here are"
+	const are = "is not a parameter here, and is not replaced; parameters here are"
 	ofObjects := []string{
 		"spec.objectTemplates[0].object.data.a: $(DNS_NAME) " + are + " IDENTITY, NAMESPACE, ORDINAL, REPLICAS, SET",
 		"spec.objectTemplates[1].object.data.a: $(IDENTITY) " + are + " NAMESPACE, REPLICAS, SET",

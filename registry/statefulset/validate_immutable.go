@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// mostOfChange is how many bytes of a value a message repeats.
+// mostOfChange is the maximum number of bytes of a value in a message.
 const mostOfChange = 100
 
-// validateSelectorUpdate keeps the selector as it is.
+// validateSelectorUpdate rejects a change of the selector.
 func validateSelectorUpdate(selector, old *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if equality.Semantic.DeepEqual(selector, old) {
 		return nil
@@ -27,8 +27,8 @@ func validateSelectorUpdate(selector, old *metav1.LabelSelector, path *field.Pat
 	return field.ErrorList{field.Invalid(path, selector, "field is immutable"+firstChange(path.String(), selector, old))}
 }
 
-// firstChange names the first field below a path that has changed, with its value and the one before. It
-// is empty if the fields are the same when they are written down.
+// firstChange describes the first changed field below a path, with its new and its old value. It is
+// empty if the written fields are equal.
 func firstChange(path string, now, before any) string {
 	at, now, before, changed := changeOf(path, asWritten(now), asWritten(before))
 	if !changed {
@@ -37,7 +37,7 @@ func firstChange(path string, now, before any) string {
 	return fmt.Sprintf(": %s is %s, and was %s", at, briefly(now), briefly(before))
 }
 
-// asWritten is a value as it stands in a manifest.
+// asWritten returns a value as it is in a manifest.
 func asWritten(value any) (written any) {
 	text, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(text, &written) != nil {
@@ -46,7 +46,7 @@ func asWritten(value any) (written any) {
 	return written
 }
 
-// changeOf finds the first field that has changed, in the order of names and items.
+// changeOf finds the first changed field, in the order of names and items.
 func changeOf(path string, now, before any) (at string, is, was any, changed bool) {
 	switch n := now.(type) {
 	case map[string]any:
@@ -84,7 +84,7 @@ func itemOf(items []any, i int) any {
 	return items[i]
 }
 
-// below is the path of a field, or of a key that is no name of a field.
+// below is the path of a field, or of a map key that is not a field name.
 func below(path, name string) string {
 	if strings.ContainsAny(name, "./") {
 		return path + "[" + name + "]"
@@ -92,7 +92,7 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// briefly is a value as JSON, cut off after some bytes.
+// briefly formats a value as JSON, cut after some bytes.
 func briefly(value any) string {
 	if value == nil {
 		return "not set"

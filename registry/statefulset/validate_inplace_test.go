@@ -58,7 +58,7 @@ func TestATemplateThatNoMemberCanBeGivenIsWarnedOf(t *testing.T) {
 		set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "b"}}
 	}
 	image := func(set *v1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = "nginx:2" }
-	const warning = "spec.updateStrategy.rollingUpdate.inPlace.policy: Only keeps members from the changed template: spec.containers[0].env differs, and that cannot be changed in place; delete their pods to have them recreated, or set IfPossible"
+	const warning = "spec.updateStrategy.rollingUpdate.inPlace.policy: with Only, no member gets the changed template: spec.containers[0].env differs, and that cannot be changed in place; delete the pods so that they are recreated, or set IfPossible"
 	for sentence, test := range map[string]struct {
 		policy v1.InPlaceUpdatePolicyType
 		change func(*v1.StatefulSet)

@@ -17,11 +17,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostReservedKeys is how many reserved keys are named in an answer.
+// mostReservedKeys is the maximum number of reserved keys that a response names.
 const mostReservedKeys = 10
 
-// validateReserved refuses labels or annotations of a template whose keys are of our group. Those that
-// are stored with the same value stay valid.
+// validateReserved rejects labels or annotations of a template with keys of our group. A key that
+// is stored with the same value is accepted.
 func validateReserved(values, stored map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(changed(values, stored))) {
@@ -33,7 +33,7 @@ func validateReserved(values, stored map[string]string, path *field.Path) field.
 	return errs
 }
 
-// changed are the values that are not stored so.
+// changed returns the values that are not stored.
 func changed(values, stored map[string]string) map[string]string {
 	news := maps.Clone(values)
 	maps.DeleteFunc(news, func(key, value string) bool {
@@ -43,9 +43,10 @@ func changed(values, stored map[string]string) map[string]string {
 	return news
 }
 
-// validateClaimMetadata looks at labels and annotations that the host would refuse on every claim of a
-// template, and at reserved keys. The host never sees a label of the template in whose place the claim
-// gets one of the selector, nor a text in which the controller puts parameters.
+// validateClaimMetadata checks labels and annotations that the host cluster would reject on every
+// claim of a template, and reserved keys. It ignores a label that a label of the selector replaces
+// on the claim, and a text in which the controller replaces parameters, because the host cluster
+// never sees them.
 func validateClaimMetadata(spec *v1.StatefulSetSpec, template, stored *corev1.PersistentVolumeClaim, path *field.Path) field.ErrorList {
 	labels, annotations := changed(template.Labels, stored.Labels), changed(template.Annotations, stored.Annotations)
 	errs := validateReserved(template.Labels, stored.Labels, path.Child("labels"))
@@ -55,7 +56,7 @@ func validateClaimMetadata(spec *v1.StatefulSetSpec, template, stored *corev1.Pe
 		case spec.Selector != nil && has(spec.Selector.MatchLabels, key):
 			delete(labels, key)
 		case spec.Identity != nil && strings.Contains(value, "$("):
-			labels[key] = "" // the host judges what becomes of it
+			labels[key] = "" // the host cluster validates the rendered value
 		}
 	}
 	errs = append(errs, metav1validation.ValidateLabels(labels, path.Child("labels"))...)
@@ -71,7 +72,7 @@ func has(values map[string]string, key string) bool {
 	return is
 }
 
-// storedClaim is the claim template of a name in a stored set, an empty one if there is none.
+// storedClaim returns the claim template of a name in a stored set, an empty one if there is none.
 func storedClaim(stored *v1.StatefulSetSpec, name string) *corev1.PersistentVolumeClaim {
 	for i := range stored.VolumeClaimTemplates {
 		if stored.VolumeClaimTemplates[i].Name == name {
@@ -81,7 +82,7 @@ func storedClaim(stored *v1.StatefulSetSpec, name string) *corev1.PersistentVolu
 	return &corev1.PersistentVolumeClaim{}
 }
 
-// storedOverride is the override of a name in a stored set, an empty one if there is none.
+// storedOverride returns the override of a name in a stored set, an empty one if there is none.
 func storedOverride(stored *v1.StatefulSetSpec, name string) *v1.MemberOverride {
 	for i := range stored.Overrides {
 		if stored.Overrides[i].Name == name {

@@ -21,15 +21,15 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// What templates of objects may take.
+// The limits of object templates.
 const (
-	mostObjectTemplates = 16 // as the tag of the field has it
+	mostObjectTemplates = 16 // the limit in the tag of the field
 	mostOfTemplateName  = 40
 	mostOfObjects       = 96 << 10
 )
 
-// objectsConcerned reports whether anything has changed that objects are made from, in which they
-// could collide, or that they have to outlive.
+// objectsConcerned reports whether anything has changed from which objects are rendered, with which
+// they could collide, or that they must outlive.
 func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
 	return len(spec.ObjectTemplates) > 0 &&
 		(!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
@@ -37,12 +37,12 @@ func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
 			!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides))
 }
 
-// validateObjects wants templates of which objects can be made for the first member, the last, and
-// the first of overrides, each with a name of its own.
+// validateObjects requires templates that can be rendered for the first member, the last one, and
+// the first members of overrides, each with a different name.
 func validateObjects(within *render.Evaluation, set *v1.StatefulSet, path *field.Path) field.ErrorList {
 	templates := set.Spec.ObjectTemplates
 	if len(templates) == 0 || len(templates) > mostObjectTemplates {
-		return nil // the latter is refused by the tag
+		return nil // the tag rejects too many templates
 	}
 	at := path.Child("objectTemplates")
 	var errs field.ErrorList
@@ -86,7 +86,7 @@ func validateObjectFields(t *v1.ObjectTemplate, path *field.Path) field.ErrorLis
 	switch {
 	case len(t.Name) > mostOfTemplateName:
 		errs = append(errs, field.TooLong(path.Child("name"), t.Name, mostOfTemplateName))
-	case t.Name != "": // if it is, the tag refuses it
+	case t.Name != "": // the tag rejects an empty name
 		errs = append(errs, invalid(path.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))...)
 	}
 	scopes := []v1.ObjectScope{v1.MemberObjectScope, v1.SetObjectScope}
@@ -108,7 +108,7 @@ func validateObjectFields(t *v1.ObjectTemplate, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// validateManifest looks at what a template says before it is rendered.
+// validateManifest validates a manifest before it is rendered.
 func validateManifest(object identity.Object, path *field.Path) field.ErrorList {
 	at, kind := path.Child("object"), object.Kind()
 	var errs field.ErrorList
@@ -118,11 +118,11 @@ func validateManifest(object identity.Object, path *field.Path) field.ErrorList 
 	case kind.Kind == "":
 		errs = append(errs, field.Required(at.Child("kind"), ""))
 	case !wellFormedKind.MatchString(kind.Kind) || strings.HasSuffix(kind.Kind, "List"):
-		errs = append(errs, field.Invalid(at.Child("kind"), kind.Kind, "must be a kind of single objects"))
+		errs = append(errs, field.Invalid(at.Child("kind"), kind.Kind, "must be the kind of a single object, not of a list"))
 	case kind.Group != "" && len(validation.IsDNS1123Subdomain(kind.Group)) > 0, len(validation.IsDNS1035Label(kind.Version)) > 0:
 		errs = append(errs, field.Invalid(at.Child("apiVersion"), kind.GroupVersion().String(), "must be a version, or a group and a version"))
 	case neverMade(kind):
-		errs = append(errs, field.Forbidden(at.Child("kind"), "never made by a set"))
+		errs = append(errs, field.Forbidden(at.Child("kind"), "never created by a set"))
 	}
 	name, named := object.Pattern(), at.Child("metadata", "name")
 	const identityName, ordinalName = "$(" + render.Identity + ")", "$(" + render.Ordinal + ")"
@@ -132,14 +132,14 @@ func validateManifest(object identity.Object, path *field.Path) field.ErrorList 
 	case object.ForSet() && (strings.Contains(name, identityName) || strings.Contains(name, ordinalName)):
 		errs = append(errs, field.Invalid(named, name, "must not contain $(IDENTITY) or $(ORDINAL)"))
 	case !object.ForSet() && !strings.Contains(strings.ReplaceAll(name, "$"+identityName, ""), identityName):
-		errs = append(errs, field.Invalid(named, name, "must contain $(IDENTITY), or members, and sets, could share one object"))
+		errs = append(errs, field.Invalid(named, name, "must contain $(IDENTITY); otherwise members, or sets, could share one object"))
 	}
 	return errs
 }
 
 var wellFormedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
-// validateMadeObjects tries what the objects of members are.
+// validateMadeObjects renders the objects of some members.
 func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *field.Path) field.ErrorList {
 	makers := map[identity.ObjectKey]string{}
 	for i, object := range objects {
@@ -165,7 +165,7 @@ func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *f
 	return nil
 }
 
-// validateMade wants an object that a set may have, of one name in one namespace.
+// validateMade requires an object that a set is allowed to create, with one name in one namespace.
 func validateMade(made *unstructured.Unstructured, object identity.Object, path *field.Path) field.ErrorList {
 	errs := field.ErrorList{}
 	manifest := object.Manifest()
@@ -173,18 +173,18 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 	for _, name := range []string{"namespace", "generateName", "ownerReferences", "uid", "resourceVersion", "generation", "creationTimestamp",
 		"managedFields", "finalizers", "deletionTimestamp"} {
 		if _, has := written[name]; has {
-			errs = append(errs, field.Forbidden(path.Child("metadata", name), "belongs to the set, or to the host"))
+			errs = append(errs, field.Forbidden(path.Child("metadata", name), "is set by the controller or the host cluster"))
 		}
 	}
 	for _, name := range []string{"labels", "annotations"} {
 		values, _, err := unstructured.NestedStringMap(made.Object, "metadata", name)
 		if err != nil {
-			errs = append(errs, field.Invalid(path.Child("metadata", name), "", "must be text by keys"))
+			errs = append(errs, field.Invalid(path.Child("metadata", name), "", "must be a map of strings"))
 		}
 		plain, _ := written[name].(map[string]any)
 		for key := range plain {
 			if identity.IsReserved(key) {
-				errs = append(errs, field.Forbidden(path.Child("metadata", name).Key(key), "belongs to the set"))
+				errs = append(errs, field.Forbidden(path.Child("metadata", name).Key(key), "is set by the controller"))
 			}
 		}
 		for key, value := range values {
@@ -194,21 +194,21 @@ func validateMade(made *unstructured.Unstructured, object identity.Object, path 
 		}
 	}
 	if _, has := made.Object["status"]; has {
-		errs = append(errs, field.Forbidden(path.Child("status"), "belongs to the host"))
+		errs = append(errs, field.Forbidden(path.Child("status"), "is set by the host cluster"))
 	}
 	errs = append(errs, invalid(path.Child("metadata", "name"), made.GetName(), validation.IsDNS1123Subdomain(made.GetName()))...)
 	if object.Kind().Group == "" && object.Kind().Kind == "Secret" {
 		errs = append(errs, validateSecret(manifest, path)...)
 	}
 	if _, has, _ := unstructured.NestedFieldNoCopy(made.Object, "spec", "ttlSecondsAfterFinished"); has && object.Kind().Group == "batch" {
-		errs = append(errs, field.Forbidden(path.Child("spec", "ttlSecondsAfterFinished"), "the Job would be made and run again"))
+		errs = append(errs, field.Forbidden(path.Child("spec", "ttlSecondsAfterFinished"), "the Job would be created and run again"))
 	}
 	return errs
 }
 
-// validateManifestKeys refuses manifests that two programs could read in two ways. old is nil if the set
-// is new. A manifest that was stored before this rule stays valid as long as it says the same. Too many
-// templates, and too long ones, are refused elsewhere, and not read here.
+// validateManifestKeys rejects manifests that two programs could read in different ways. old is nil
+// if the set is new. A manifest that was stored before this rule stays valid while its content does
+// not change. Too many or too long templates are rejected elsewhere, and are not parsed here.
 func validateManifestKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	templates := set.Spec.ObjectTemplates
 	if len(templates) > mostObjectTemplates {
@@ -231,8 +231,8 @@ func validateManifestKeys(set, old *v1.StatefulSet, path *field.Path) field.Erro
 	return errs
 }
 
-// storedBefore reports whether the old set has the manifest of a template with bad keys already. An update
-// of other fields may write its keys in another order.
+// storedBefore reports whether the old set already has the manifest of a template with invalid
+// keys. An update of other fields may write its keys in another order.
 func storedBefore(template *v1.ObjectTemplate, old *v1.StatefulSet) bool {
 	if old == nil {
 		return false
@@ -245,9 +245,9 @@ func storedBefore(template *v1.ObjectTemplate, old *v1.StatefulSet) bool {
 	return bytes.Equal(was, template.Object.Raw) || identity.SameManifest(was, template.Object.Raw) && render.CheckKeys(was, "") != nil
 }
 
-// validateRaised wants objects that are made from the list of members to be possible with more of
-// them, if they were with those that there are: what a list of any length may cost is not known when
-// the template is written.
+// validateRaised rejects more replicas if objects that list the members can be rendered with the
+// current number of members, but not with the new one. The cost of a list of any length is not
+// known when the template is written.
 func validateRaised(within *render.Evaluation, set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	replicas := identity.OrdinalsOf(set).Len()
 	if replicas <= identity.OrdinalsOf(old).Len() {
@@ -260,7 +260,7 @@ func validateRaised(within *render.Evaluation, set, old *v1.StatefulSet, path *f
 	return field.ErrorList{field.Invalid(path.Child("replicas"), replicas, wrong.Error())}
 }
 
-// wrongWithMembers is what is wrong with the first objects that list the members, nil if nothing is.
+// wrongWithMembers returns the first error in objects that list the members, nil if there is none.
 func wrongWithMembers(within *render.Evaluation, set *v1.StatefulSet) *render.Error {
 	objects, _ := identity.OverridesWithin(within, set).Objects()
 	for _, object := range objects {
@@ -277,8 +277,7 @@ func wrongWithMembers(within *render.Evaluation, set *v1.StatefulSet) *render.Er
 	return nil
 }
 
-// validateObjectRetention wants policies that there are, and a delay only where something is deleted
-// after it.
+// validateObjectRetention requires known policies, and a delay only with Delete.
 func validateObjectRetention(spec *v1.StatefulSetSpec, t *v1.ObjectTemplate, path *field.Path) field.ErrorList {
 	retention := t.Retention
 	if retention == nil {
@@ -296,7 +295,7 @@ func validateObjectRetention(spec *v1.StatefulSetSpec, t *v1.ObjectTemplate, pat
 			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
 		}
 		if !deletes {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only with whenScaled %q", v1.DeleteObjectRetentionPolicyType)))
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only allowed with whenScaled %q", v1.DeleteObjectRetentionPolicyType)))
 		}
 	}
 	return errs
@@ -310,8 +309,8 @@ func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field
 	return field.ErrorList{field.NotSupported(path, value, valid)}
 }
 
-// neverMade reports whether objects of a kind give their maker rights, or stand in for what
-// the host or this server makes itself, so that no set may have them made.
+// neverMade reports whether sets must not create objects of a kind, because these give rights to
+// their creator, or are objects that the host cluster or this server creates itself.
 func neverMade(kind schema.GroupVersionKind) bool {
 	if group, ours := strings.CutSuffix(kind.Group, "statefulset.dev"); ours && (group == "" || strings.HasSuffix(group, ".")) {
 		return true
@@ -335,17 +334,17 @@ func neverMade(kind schema.GroupVersionKind) bool {
 	}
 }
 
-// forbiddenSecretTypes are Secrets that the host trusts, or fills.
+// forbiddenSecretTypes are types of Secrets that the host cluster trusts, or fills.
 func forbiddenSecretTypes() []string {
 	return []string{"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"}
 }
 
-// secretFields are those of a Secret in which secrets are.
+// secretFields are the fields of a Secret with secret values.
 func secretFields() []string { return []string{"data", "stringData"} }
 
-const readable = "who may read the set could read it; use generate, or a Secret of your own"
+const readable = "every user who can read the set could read it; use generate, or create the Secret yourself"
 
-// validateSecret wants a Secret that holds nothing secret: that stays out of the set.
+// validateSecret requires a Secret without secret values, which must not be part of the set.
 func validateSecret(written map[string]any, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range secretFields() {
@@ -358,13 +357,13 @@ func validateSecret(written map[string]any, path *field.Path) field.ErrorList {
 	case strings.Contains(kind, "$("):
 		errs = append(errs, field.Invalid(path.Child("type"), kind, "must be the same for all members, without parameters"))
 	case slices.Contains(forbiddenSecretTypes(), kind):
-		errs = append(errs, field.Forbidden(path.Child("type"), "never made by a set"))
+		errs = append(errs, field.Forbidden(path.Child("type"), "never created by a set"))
 	}
 	return errs
 }
 
-// validateSecretTransforms wants transforms to leave alone what is secret in a Secret, and its
-// type: not every member is tried, and what they compute may change with the number of members.
+// validateSecretTransforms rejects transforms that change secret values or the type of a Secret.
+// Not every member is tried, and the results of transforms may change with the number of members.
 func validateSecretTransforms(object identity.Object, path *field.Path) field.ErrorList {
 	if object.Kind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return nil
@@ -376,7 +375,7 @@ func validateSecretTransforms(object identity.Object, path *field.Path) field.Er
 		case slices.Contains(secretFields(), first):
 			errs = append(errs, field.Forbidden(at, readable))
 		case first == "type":
-			errs = append(errs, field.Forbidden(at, "the type of a Secret is the same for all members"))
+			errs = append(errs, field.Forbidden(at, "the type of a Secret must be the same for all members"))
 		}
 	}
 	return errs

@@ -16,25 +16,25 @@ import (
 	"statefulset.dev/identity"
 )
 
-// What is drawn for a key of a Secret.
+// The limits of the random bytes for a key of a Secret.
 const (
 	fewestRandomBytes = 16
 	mostRandomBytes   = 64
 )
 
-// validateGenerate wants keys for which texts can be drawn, of a Secret that can have them. That there
-// are too many, or the same one twice, the tags of the field refuse.
+// validateGenerate requires valid keys, and an object that is a Secret. The tags of the field
+// reject too many keys, and duplicates.
 func validateGenerate(object identity.Object, path *field.Path) field.ErrorList {
 	keys, at := object.Template().Generate, path.Child("generate")
 	if len(keys) == 0 {
 		return nil
 	}
 	if object.Kind() != (schema.GroupVersionKind{Version: "v1", Kind: "Secret"}) {
-		return field.ErrorList{field.Forbidden(at, "only of objects of apiVersion v1 and kind Secret")}
+		return field.ErrorList{field.Forbidden(at, "only allowed for objects of apiVersion v1 and kind Secret")}
 	}
 	var errs field.ErrorList
 	for i, key := range keys {
-		if key.Key != "" { // which the tag refuses
+		if key.Key != "" { // the tag rejects an empty key
 			errs = append(errs, invalid(at.Index(i).Child("key"), key.Key, validation.IsConfigMapKey(key.Key))...)
 		}
 		if key.Bytes != 0 && (key.Bytes < fewestRandomBytes || key.Bytes > mostRandomBytes) {
@@ -45,7 +45,7 @@ func validateGenerate(object identity.Object, path *field.Path) field.ErrorList 
 	return append(errs, validateGeneratedType(object, path)...)
 }
 
-// validateGeneratedType wants a type of Secret for which a random text will do.
+// validateGeneratedType requires a type of Secret for which a random value is valid.
 func validateGeneratedType(object identity.Object, path *field.Path) field.ErrorList {
 	kind, _ := object.Manifest()["type"].(string)
 	types := []corev1.SecretType{corev1.SecretTypeOpaque, corev1.SecretTypeBasicAuth}
@@ -57,13 +57,13 @@ func validateGeneratedType(object identity.Object, path *field.Path) field.Error
 		return key.Key == corev1.BasicAuthUsernameKey || key.Key == corev1.BasicAuthPasswordKey
 	}):
 		return field.ErrorList{field.Required(path.Child("generate"),
-			fmt.Sprintf("a Secret of type %s has a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
+			fmt.Sprintf("a Secret of type %s needs a key %q or %q", kind, corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey))}
 	}
 	return nil
 }
 
-// validateAddedKeys wants no key to be added to Secrets that are there: nothing is drawn for these any
-// more. Secrets are known by their names, whatever their template is called.
+// validateAddedKeys rejects a key that is added to existing Secrets, because no value is generated
+// for it any more. It identifies Secrets by their names, whatever the name of their template is.
 func validateAddedKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	before, wrong := identity.OverridesOf(old).Objects()
 	if wrong != nil {
@@ -71,7 +71,7 @@ func validateAddedKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorLi
 	}
 	after, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
-		return nil // refused elsewhere
+		return nil // reported elsewhere
 	}
 	var errs field.ErrorList
 	for i, object := range after {
@@ -85,15 +85,15 @@ func validateAddedKeys(set, old *v1.StatefulSet, path *field.Path) field.ErrorLi
 		for j, key := range object.Template().Generate {
 			if !slices.ContainsFunc(had, func(k v1.GeneratedKey) bool { return k.Key == key.Key }) {
 				errs = append(errs, field.Forbidden(path.Index(i).Child("generate").Index(j),
-					fmt.Sprintf("key %q is not added to Secrets that were made without it; give the Secret another name", key.Key)))
+					fmt.Sprintf("key %q cannot be added to Secrets that exist without it; give the Secret another name", key.Key)))
 			}
 		}
 	}
 	return errs
 }
 
-// mustOutliveClaims reports whether the objects of a template must not be deleted: what was drawn for
-// them is known to the data in claims, and would be drawn anew.
+// mustOutliveClaims reports whether the objects of a template must not be deleted: data in claims
+// depends on their generated values, and a new object would have other values.
 func mustOutliveClaims(spec *v1.StatefulSetSpec, template *v1.ObjectTemplate) bool {
 	return len(template.Generate) > 0 && len(spec.VolumeClaimTemplates) > 0
 }

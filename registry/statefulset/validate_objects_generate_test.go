@@ -50,15 +50,15 @@ func TestGeneratedKeys(t *testing.T) {
 		"no key":   {generating("", v1.GeneratedKey{Bytes: 16}), at + "generate[0].key: Required value"},
 		"a key that no Secret can have": {generating("", v1.GeneratedKey{Key: "a/b", Bytes: 16}),
 			at + `generate[0].key: Invalid value: "a/b": a valid config key must consist of`},
-		"of a ConfigMap": {configMap, at + "generate: Forbidden: only of objects of apiVersion v1 and kind Secret"},
+		"of a ConfigMap": {configMap, at + "generate: Forbidden: only allowed for objects of apiVersion v1 and kind Secret"},
 		"beside data": {generating(`,"data":{"a":"aGk="}`, password),
-			at + "object.data: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
+			at + "object.data: Forbidden: every user who can read the set could read it; use generate, or create the Secret yourself"},
 		"beside texts": {generating(`,"stringData":{"a":"hi"}`, password),
-			at + "object.stringData: Forbidden: who may read the set could read it; use generate, or a Secret of your own"},
+			at + "object.stringData: Forbidden: every user who can read the set could read it; use generate, or create the Secret yourself"},
 		"of a certificate": {generating(`,"type":"kubernetes.io/tls"`, password),
 			at + `object.type: Unsupported value: "kubernetes.io/tls": supported values: "Opaque", "kubernetes.io/basic-auth"`},
 		"of a password that is called otherwise": {generating(`,"type":"kubernetes.io/basic-auth"`, v1.GeneratedKey{Key: "pass", Bytes: 16}),
-			at + `generate: Required value: a Secret of type kubernetes.io/basic-auth has a key "username" or "password"`},
+			at + `generate: Required value: a Secret of type kubernetes.io/basic-auth needs a key "username" or "password"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) { s.ObjectTemplates = []v1.ObjectTemplate{test.template} }))
@@ -78,7 +78,7 @@ func TestNoKeyIsAddedToASecretThatIsThere(t *testing.T) {
 	elsewhere := generating("", password, token)
 	elsewhere.Object.Raw = []byte(strings.Replace(string(elsewhere.Object.Raw), "-sst", "-sst-v2", 1))
 	longer := generating("", v1.GeneratedKey{Key: "password", Bytes: 32})
-	const refused = `generate[1]: Forbidden: key "token" is not added to Secrets that were made without it; give the Secret another name`
+	const refused = `generate[1]: Forbidden: key "token" cannot be added to Secrets that exist without it; give the Secret another name`
 	for sentence, test := range map[string]struct {
 		after v1.ObjectTemplate
 		want  string

@@ -34,7 +34,7 @@ func withReplicas(replicas int32, templates ...v1.ObjectTemplate) *v1.StatefulSe
 
 const (
 	namesOfAll  = "MEMBERS.map(m, m.identity).join()"
-	tooMany     = "MEMBERS has 129 members, and may have 128 at most in an object of each member; use scope Set"
+	tooMany     = "MEMBERS has 129 members; at most 128 are allowed in an object of each member; use scope Set"
 	ofTransform = "spec.objectTemplates[0].transforms[0].expression: Invalid value: "
 )
 

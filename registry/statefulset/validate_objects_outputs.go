@@ -17,15 +17,15 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// What outputs may take in a set, and their names: these are in those of annotations, which end
+// The limits of the outputs of a set. The names of outputs are part of annotation keys, which end
 // with a letter or a digit.
 const (
 	mostOutputs      = 8
 	mostOfOutputName = 40
-	outputPattern    = "must be at most 40 capitals, digits and underscores, begin with a capital, and not end with an underscore"
+	outputPattern    = "must have at most 40 upper-case letters, digits and underscores, begin with a letter, and not end with an underscore"
 )
 
-// outputNames are those of the outputs of all templates of objects.
+// outputNames are the names of the outputs of all object templates.
 func outputNames(spec *v1.StatefulSetSpec) (names []string) {
 	for i := range spec.ObjectTemplates {
 		for _, output := range spec.ObjectTemplates[i].Outputs {
@@ -35,8 +35,7 @@ func outputNames(spec *v1.StatefulSetSpec) (names []string) {
 	return names
 }
 
-// validateOutputs wants outputs with names of their own. Their expressions are looked at with the
-// templates.
+// validateOutputs requires unique names. The expressions are validated with the templates.
 func validateOutputs(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if n := len(outputNames(spec)); n > mostOutputs {
@@ -47,11 +46,11 @@ func validateOutputs(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList
 		for j, output := range spec.ObjectTemplates[i].Outputs {
 			at := path.Index(i).Child("outputs").Index(j).Child("name")
 			switch name := output.Name; {
-			case name == "": // is refused by the tag
+			case name == "": // the tag rejects it
 			case !render.IsName(name) || len(name) > mostOfOutputName || strings.HasSuffix(name, "_"):
 				errs = append(errs, field.Invalid(at, name, outputPattern))
 			case slices.Contains(render.BuiltIn(), name) || spec.Identity != nil && sets.KeySet(spec.Identity.Values).Has(name):
-				errs = append(errs, field.Invalid(at, name, "is a parameter"))
+				errs = append(errs, field.Invalid(at, name, "is the name of a parameter"))
 			case taken.Has(name):
 				errs = append(errs, field.Duplicate(at, name))
 			}
@@ -61,16 +60,16 @@ func validateOutputs(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList
 	return errs
 }
 
-// validateSecretOutputs wants what is secret to stay where it is.
+// validateSecretOutputs rejects outputs of Secrets, so that secret values stay where they are.
 func validateSecretOutputs(object identity.Object, path *field.Path) field.ErrorList {
 	if len(object.Template().Outputs) == 0 || object.Kind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, "not from Secrets")}
+	return field.ErrorList{field.Forbidden(path, "not allowed for Secrets")}
 }
 
-// validateRemovedOutputs wants no output to go that a pod may name which is created again: a
-// revision says that it names one, but not what gives it.
+// validateRemovedOutputs rejects the removal of an output that a recreated pod may name: a revision
+// names outputs, but does not record where their values come from.
 func validateRemovedOutputs(within *render.Evaluation, set, old *v1.StatefulSet, path *field.Path) field.ErrorList {
 	if old.Spec.Identity == nil || identity.OrdinalsOf(old).Len() == 0 {
 		return nil
@@ -80,22 +79,23 @@ func validateRemovedOutputs(within *render.Evaluation, set, old *v1.StatefulSet,
 	if len(gone) == 0 {
 		return nil
 	}
-	const then = "; remove an output when an update has ended after which no pod names it"
+	const then = "; remove an output only after the end of an update after which no pod names it"
 	named := namedOutputs(within, old)
 	for _, name := range gone {
 		if slices.Contains(named, name) {
 			return field.ErrorList{
-				field.Forbidden(path, fmt.Sprintf("output %q is removed, and named by the template that pods are made from%s", name, then))}
+				field.Forbidden(path, fmt.Sprintf("output %q is removed, but the stored pod template names it%s", name, then))}
 		}
 	}
 	if status := &old.Status; status.ObservedGeneration != old.Generation || status.CurrentRevision != status.UpdateRevision {
 		return field.ErrorList{field.Forbidden(path,
-			fmt.Sprintf("output %q is removed, and may be named by the revision that an update goes on from%s", gone[0], then))}
+			fmt.Sprintf("output %q is removed, but the revision from which the current update started may name it%s", gone[0], then))}
 	}
 	return nil
 }
 
-// namedOutputs are those that the pods of a set name, as far as members are tried.
+// namedOutputs are the outputs that the pods of a set name. It checks only the members that are
+// tried.
 func namedOutputs(within *render.Evaluation, set *v1.StatefulSet) (names []string) {
 	overrides := identity.OverridesWithin(within, set)
 	for _, ordinal := range triedMembers(set) {
@@ -106,11 +106,11 @@ func namedOutputs(within *render.Evaluation, set *v1.StatefulSet) (names []strin
 	return names
 }
 
-// unused warns of outputs that no pod can name.
+// unused warns about outputs that no pod can name.
 func unused(set, old *v1.StatefulSet) []string {
 	if set.Spec.Identity != nil || len(outputNames(&set.Spec)) == 0 ||
 		old != nil && old.Spec.Identity == nil && slices.Equal(outputNames(&set.Spec), outputNames(&old.Spec)) {
 		return nil
 	}
-	return []string{"spec.objectTemplates: outputs are of no use without spec.identity, with which pods can name them; an empty block will do"}
+	return []string{"spec.objectTemplates: outputs have no effect without spec.identity, which lets pods name them; an empty block is sufficient"}
 }

@@ -54,19 +54,19 @@ func TestOutputs(t *testing.T) {
 		"of lists are accepted": {
 			templates: one(giving("ADDRESS", "object.status.addresses.filter(a, a.type == 'IPAddress')[0].value"))},
 		"with the name of a parameter": {
-			templates: one(giving("SET", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SET": is a parameter`}},
+			templates: one(giving("SET", address)), want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SET": is the name of a parameter`}},
 		"with the name of a value": {templates: one(giving("SIZE", address)),
-			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SIZE": is a parameter`}},
+			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "SIZE": is the name of a parameter`}},
 		"with a name that is none": {
 			templates: one(giving("Address_", address)),
 			want: []string{
-				`spec.objectTemplates[0].outputs[0].name: Invalid value: "Address_": must be at most 40 capitals, digits and underscores, begin with a capital, and not end with an underscore`}},
+				`spec.objectTemplates[0].outputs[0].name: Invalid value: "Address_": must have at most 40 upper-case letters, digits and underscores, begin with a letter, and not end with an underscore`}},
 		"with a name that ends badly": {templates: one(giving("ADDRESS_", address)),
-			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "ADDRESS_": must be`}},
+			want: []string{`spec.objectTemplates[0].outputs[0].name: Invalid value: "ADDRESS_": must have at most 40`}},
 		"with one name in two templates": {templates: one(giving("ADDRESS", address), other),
 			want: []string{`spec.objectTemplates[1].outputs[0].name: Duplicate value: "ADDRESS"`}},
 		"of Secrets": {
-			templates: one(secret), want: []string{"spec.objectTemplates[0].outputs: Forbidden: not from Secrets"}},
+			templates: one(secret), want: []string{"spec.objectTemplates[0].outputs: Forbidden: not allowed for Secrets"}},
 		"that are too many in a set": {
 			templates: one(many, more), want: []string{"spec.objectTemplates: Too many: 9: must have at most 8 items"}},
 		"with an expression that is none": {templates: one(giving("ADDRESS", "object.")),
@@ -74,7 +74,7 @@ func TestOutputs(t *testing.T) {
 		"of what there is not": {templates: one(giving("ADDRESS", "SET")),
 			want: []string{`spec.objectTemplates[0].outputs[0].expression: Invalid value: "SET": 1:1: undeclared reference to 'SET'`}},
 		"that are numbers": {templates: one(giving("ADDRESS", "3 - 2")), want: []string{
-			`spec.objectTemplates[0].outputs[0].expression: Invalid value: "3 - 2": gives int, must give text; string(...) makes one of numbers`}},
+			`spec.objectTemplates[0].outputs[0].expression: Invalid value: "3 - 2": gives int, but must give a string; use string(...) to convert a number`}},
 		"that are too long": {templates: one(giving("ADDRESS", "'"+strings.Repeat("x", 1024)+"'")),
 			want: []string{"spec.objectTemplates[0].outputs[0].expression: Invalid value"}},
 		"that objects name": {templates: one(giving("ADDRESS", address), uses),
@@ -110,15 +110,15 @@ func TestOutputsAreRemovedWhenNoPodNamesThem(t *testing.T) {
 		want        string
 	}{
 		"while the template names it": {
-			want: `output "ADDRESS" is removed, and named by the template that pods are made from; remove an output when an update has ended after which no pod names it`},
+			want: `output "ADDRESS" is removed, but the stored pod template names it; remove an output only after the end of an update after which no pod names it`},
 		"with the template that names it": {change: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil },
-			want: `output "ADDRESS" is removed, and named by the template`},
+			want: `output "ADDRESS" is removed, but the stored pod template names it`},
 		"while an update goes on from one that names it": {old: func(s *v1.StatefulSet) {
 			s.Spec.Template.Spec.Containers[0].Args, s.Status.UpdateRevision = nil, "web-2"
-		}, want: `output "ADDRESS" is removed, and may be named by the revision that an update goes on from`},
+		}, want: `output "ADDRESS" is removed, but the revision from which the current update started may name it`},
 		"before the controller has seen that nothing names it": {
 			old:  func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args, s.Generation = nil, 7 },
-			want: `output "ADDRESS" is removed, and may be named`},
+			want: `output "ADDRESS" is removed, but the revision from which the current update started may name it`},
 		"when nothing has named it": {old: func(s *v1.StatefulSet) { s.Spec.Template.Spec.Containers[0].Args = nil }},
 		"when there are no members": {old: func(s *v1.StatefulSet) { s.Spec.Replicas = new(int32(0)) }},
 		"when another template gives it": {change: func(s *v1.StatefulSet) {

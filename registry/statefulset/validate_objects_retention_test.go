@@ -26,7 +26,7 @@ func TestObjectRetention(t *testing.T) {
 		"with no time at all": {retention: v1.ObjectRetention{WhenScaled: remove, ScaledAfterSeconds: new(int32(0))},
 			want: []string{"spec.objectTemplates[0].retention.scaledAfterSeconds: Invalid value: 0: must be at least 1"}},
 		"with a delay, and nothing deleted": {retention: v1.ObjectRetention{ScaledAfterSeconds: new(int32(60))},
-			want: []string{`spec.objectTemplates[0].retention.scaledAfterSeconds: Forbidden: only with whenScaled "Delete"`}},
+			want: []string{`spec.objectTemplates[0].retention.scaledAfterSeconds: Forbidden: only allowed with whenScaled "Delete"`}},
 		"with a word that there is not": {retention: v1.ObjectRetention{WhenScaled: "Orphan"},
 			want: []string{`spec.objectTemplates[0].retention.whenScaled: Unsupported value: "Orphan": supported values: "Delete", "Retain"`}},
 		"with a word that there is not, for the end": {retention: v1.ObjectRetention{WhenDeleted: "Orphan"},

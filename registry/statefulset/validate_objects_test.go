@@ -56,11 +56,11 @@ func TestObjectTemplates(t *testing.T) {
 		"of which members could share one": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", named("x-$(ORDINAL)"))},
 			want: []string{
-				`spec.objectTemplates[0].object.metadata.name: Invalid value: "x-$(ORDINAL)": must contain $(IDENTITY), or members, and sets, could share one object`}},
+				`spec.objectTemplates[0].object.metadata.name: Invalid value: "x-$(ORDINAL)": must contain $(IDENTITY); otherwise members, or sets, could share one object`}},
 		"with an identity that is quoted": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", named("x-$$(IDENTITY)"))},
 			want: []string{
-				`spec.objectTemplates[0].object.metadata.name: Invalid value: "x-$$(IDENTITY)": must contain $(IDENTITY), or members, and sets, could share one object`}},
+				`spec.objectTemplates[0].object.metadata.name: Invalid value: "x-$$(IDENTITY)": must contain $(IDENTITY); otherwise members, or sets, could share one object`}},
 		"of the set that know a member": {templates: []v1.ObjectTemplate{forSet(objectTemplate("peers", good))}, want: []string{
 			`spec.objectTemplates[0].object.metadata.name: Invalid value: "$(IDENTITY)-x": must not contain $(IDENTITY) or $(ORDINAL)`}},
 		"that make one object twice": {
@@ -68,29 +68,29 @@ func TestObjectTemplates(t *testing.T) {
 			want: []string{`spec.objectTemplates[1].object: Duplicate value: "Service/web-0-x"`,
 				`spec.objectTemplates[1].object: Forbidden: also rendered by "peers"`}},
 		"of roles": {templates: []v1.ObjectTemplate{objectTemplate("peers",
-			of("rbac.authorization.k8s.io/v1", "Role"))}, want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never made by a set"}},
+			of("rbac.authorization.k8s.io/v1", "Role"))}, want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never created by a set"}},
 		"of pods": {templates: []v1.ObjectTemplate{objectTemplate("peers", of("v1", "Pod"))},
-			want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never made by a set"}},
+			want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never created by a set"}},
 		"of sets": {templates: []v1.ObjectTemplate{objectTemplate("peers",
-			of("apps.statefulset.dev/v1", "StatefulSet"))}, want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never made by a set"}},
+			of("apps.statefulset.dev/v1", "StatefulSet"))}, want: []string{"spec.objectTemplates[0].object.kind: Forbidden: never created by a set"}},
 		"of what is no kind": {templates: []v1.ObjectTemplate{objectTemplate("peers", of("v1", "$(SET)"))},
-			want: []string{`spec.objectTemplates[0].object.kind: Invalid value: "$(SET)": must be a kind of single objects`}},
+			want: []string{`spec.objectTemplates[0].object.kind: Invalid value: "$(SET)": must be the kind of a single object, not of a list`}},
 		"of lists": {templates: []v1.ObjectTemplate{objectTemplate("peers", of("v1", "ServiceList"))},
-			want: []string{`spec.objectTemplates[0].object.kind: Invalid value: "ServiceList": must be a kind of single objects`}},
+			want: []string{`spec.objectTemplates[0].object.kind: Invalid value: "ServiceList": must be the kind of a single object, not of a list`}},
 		"without a version": {templates: []v1.ObjectTemplate{
 			objectTemplate("peers", of("", "Service"))}, want: []string{"spec.objectTemplates[0].object.apiVersion: Required value"}},
 		"of another namespace": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", with(`"namespace":"kube-system"`))},
-			want:      []string{"spec.objectTemplates[0].object.metadata.namespace: Forbidden: belongs to the set, or to the host"}},
+			want:      []string{"spec.objectTemplates[0].object.metadata.namespace: Forbidden: is set by the controller or the host cluster"}},
 		"with owners": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", with(`"ownerReferences":[]`))},
-			want:      []string{"spec.objectTemplates[0].object.metadata.ownerReferences: Forbidden: belongs to the set, or to the host"}},
+			want:      []string{"spec.objectTemplates[0].object.metadata.ownerReferences: Forbidden: is set by the controller or the host cluster"}},
 		"with a status": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", strings.Replace(good, `"spec"`, `"status"`, 1))},
-			want:      []string{"spec.objectTemplates[0].object.status: Forbidden: belongs to the host"}},
+			want:      []string{"spec.objectTemplates[0].object.status: Forbidden: is set by the host cluster"}},
 		"with marks of another set": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", with(`"annotations":{"apps.statefulset.dev/owner":"a/b"}`))},
-			want:      []string{"spec.objectTemplates[0].object.metadata.annotations[apps.statefulset.dev/owner]: Forbidden: belongs to the set"}},
+			want:      []string{"spec.objectTemplates[0].object.metadata.annotations[apps.statefulset.dev/owner]: Forbidden: is set by the controller"}},
 		"that write marks by a transform": {
 			templates: []v1.ObjectTemplate{transformed("/metadata/annotations/apps.statefulset.dev~1owner", "SET")}, want: []string{
 				"spec.objectTemplates[0].transforms[0].path: Forbidden: /metadata/annotations/apps.statefulset.dev~1owner belongs to the set"}},
@@ -103,14 +103,14 @@ func TestObjectTemplates(t *testing.T) {
 				`spec.objectTemplates[0].transforms[0].expression: Invalid value: "[1, 2][ORDINAL]": for ordinal 2: 1:7: index out of bounds: 2`}},
 		"of Secrets with what is secret": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", strings.Replace(of("v1", "Secret"), `"spec"`, `"stringData"`, 1))},
-			want:      []string{"spec.objectTemplates[0].object.stringData: Forbidden: who may read the set could read it"}},
+			want:      []string{"spec.objectTemplates[0].object.stringData: Forbidden: every user who can read the set could read it"}},
 		"of Secrets with what is secret, transformed": {templates: []v1.ObjectTemplate{secretWith("/data/x", "SET")},
-			want: []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: who may read the set could read it"}},
+			want: []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: every user who can read the set could read it"}},
 		"of Secrets with what is secret, for a member that is not tried": {templates: []v1.ObjectTemplate{secretWith("/stringData",
-			"{'a': SET}")}, want: []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: who may read the set could read it"}},
+			"{'a': SET}")}, want: []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: every user who can read the set could read it"}},
 		"of Secrets that become tokens when there are more members": {
 			templates: []v1.ObjectTemplate{secretWith("/type", "REPLICAS > 3 ? 'kubernetes.io/service-account-token' : 'Opaque'")},
-			want:      []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: the type of a Secret is the same for all members"}},
+			want:      []string{"spec.objectTemplates[0].transforms[0].path: Forbidden: the type of a Secret must be the same for all members"}},
 		"of Secrets with a type by member": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", strings.Replace(of("v1", "Secret"), `"spec":{}`, `"type":"$(IDENTITY)"`, 1))},
 			want: []string{
@@ -119,11 +119,11 @@ func TestObjectTemplates(t *testing.T) {
 		"of tokens": {
 			templates: []v1.ObjectTemplate{
 				objectTemplate("peers", strings.Replace(of("v1", "Secret"), `"spec":{}`, `"type":"kubernetes.io/service-account-token"`, 1))},
-			want: []string{"spec.objectTemplates[0].object.type: Forbidden: never made by a set"}},
+			want: []string{"spec.objectTemplates[0].object.type: Forbidden: never created by a set"}},
 		"of Jobs that go by themselves": {
 			templates: []v1.ObjectTemplate{
 				objectTemplate("peers", strings.Replace(of("batch/v1", "Job"), `"spec":{}`, `"spec":{"ttlSecondsAfterFinished":1}`, 1))},
-			want: []string{"spec.objectTemplates[0].object.spec.ttlSecondsAfterFinished: Forbidden: the Job would be made and run again"}},
+			want: []string{"spec.objectTemplates[0].object.spec.ttlSecondsAfterFinished: Forbidden: the Job would be created and run again"}},
 		"that are no object": {
 			templates: []v1.ObjectTemplate{objectTemplate("peers", `[]`)}, want: []string{"spec.objectTemplates[0].object: Invalid value"}},
 		"that are too many": {templates: many, want: []string{"spec.objectTemplates: Too many: 17: must have at most 16 items"}},

@@ -15,17 +15,16 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostReserved is what the tag of the field has.
+// mostReserved is the limit in the tag of the field.
 const mostReserved = 100
 
-// validateOrdinals refuses ranges that are none, or not apart from each other, and a
-// numbering that reaches beyond what an ordinal can be.
+// validateOrdinals rejects invalid and overlapping ranges, and ordinals above the maximum.
 func validateOrdinals(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	if spec.Ordinals == nil {
 		return nil
 	}
 	if len(spec.Ordinals.Reserved) > mostReserved {
-		return nil // refused by the tag
+		return nil // the tag rejects it
 	}
 	if errs := validateRanges(spec.Ordinals.Reserved, path.Child("reserved")); len(errs) > 0 {
 		return errs
@@ -43,7 +42,7 @@ func validateOrdinals(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorLis
 			math.MaxInt32))}
 }
 
-// validateRanges wants ranges of ordinals, apart from each other.
+// validateRanges requires valid ranges of ordinals that do not overlap.
 func validateRanges(ranges []v1.OrdinalRange, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, r := range ranges {
@@ -63,7 +62,7 @@ func validateRanges(ranges []v1.OrdinalRange, path *field.Path) field.ErrorList 
 	return errs
 }
 
-// text is a range as people write it.
+// text formats a range for people.
 func text(r v1.OrdinalRange) string {
 	if r.End() == r.First {
 		return fmt.Sprint(r.First)

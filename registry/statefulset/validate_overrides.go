@@ -23,14 +23,14 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostOverrides and mostRanges are what the tags of the fields have.
+// mostOverrides and mostRanges are the limits in the tags of the fields.
 const mostOverrides, mostRanges = 50, 100
 
-// validateOverrides wants overrides that are for members apart from each other, name what there
-// is, and change nothing by which a pod is found to be a member.
+// validateOverrides requires overrides of different members, which name existing containers and
+// claim templates, and do not change anything that identifies a pod as a member.
 func validateOverrides(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	if len(spec.Overrides) > mostOverrides {
-		return nil // refused by the tag
+		return nil // the tag rejects it
 	}
 	taken, keys := sets.New[string](), selectedKeys(spec.Selector)
 	templates, containers := claimTemplateNames(spec), containersOf(&spec.Template.Spec)
@@ -49,7 +49,7 @@ func validateOverrides(spec, stored *v1.StatefulSetSpec, path *field.Path) field
 	return append(errs, validateApart(spec.Overrides, path)...)
 }
 
-// selectedKeys are the labels by which the set finds its pods.
+// selectedKeys are the keys of the labels in a selector.
 func selectedKeys(selector *metav1.LabelSelector) sets.Set[string] {
 	keys := sets.New[string]()
 	if selector == nil {
@@ -77,24 +77,24 @@ func validateOverridden(ordinals []v1.OrdinalRange, path *field.Path) field.Erro
 	case n == 0:
 		return field.ErrorList{field.Required(path, "at least one range of ordinals is needed")}
 	case n > mostRanges:
-		return nil // refused by the tag
+		return nil // the tag rejects it
 	}
 	return validateRanges(ordinals, path)
 }
 
-// overriddenRange is a range of ordinals and the index of its override.
+// overriddenRange is a range of ordinals with the index of its override.
 type overriddenRange struct {
 	v1.OrdinalRange
 	override int
 }
 
-// validateApart refuses an override of a member that an override before it in the list has, and
-// names the first such member.
+// validateApart rejects an override of a member that an earlier override in the list has, and names
+// the first such member.
 func validateApart(overrides []v1.MemberOverride, path *field.Path) field.ErrorList {
 	var ranges []overriddenRange
 	for i := range overrides {
 		if len(overrides[i].Ordinals) > mostRanges {
-			return nil // refused by the tag
+			return nil // the tag rejects it
 		}
 		for _, r := range overrides[i].Ordinals {
 			if r.First >= 0 && r.End() >= r.First {
@@ -104,8 +104,8 @@ func validateApart(overrides []v1.MemberOverride, path *field.Path) field.ErrorL
 	}
 	slices.SortStableFunc(ranges, func(a, b overriddenRange) int { return cmp.Compare(a.First, b.First) })
 	none := overriddenRange{v1.OrdinalRange{First: -1}, -1}
-	// Of the ranges before, furthest is the one that ends last, and other the one that ends
-	// last of those of another override.
+	// Among the ranges before, furthest ends last, and other ends last among those of other
+	// overrides.
 	furthest, other := none, none
 	var errs field.ErrorList
 	complained := map[int]bool{}
@@ -131,7 +131,7 @@ func validateApart(overrides []v1.MemberOverride, path *field.Path) field.ErrorL
 	return errs
 }
 
-// texts are ranges as people write them.
+// texts formats ranges for people.
 func texts(ranges []v1.OrdinalRange) string {
 	all := make([]string, 0, len(ranges))
 	for _, r := range ranges {
@@ -140,7 +140,8 @@ func texts(ranges []v1.OrdinalRange) string {
 	return strings.Join(all, ", ")
 }
 
-// validateOverrideMeta keeps from an override what tells whose pods they are and which.
+// validateOverrideMeta rejects labels and annotations that identify the owner or the member of a
+// pod.
 func validateOverrideMeta(override, stored *v1.MemberOverride, selected sets.Set[string], path *field.Path) field.ErrorList {
 	errs := metav1validation.ValidateLabels(override.Labels, path.Child("labels"))
 	ours := identity.Labels("", 0)
@@ -150,7 +151,7 @@ func validateOverrideMeta(override, stored *v1.MemberOverride, selected sets.Set
 		case selected.Has(key):
 			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "is in spec.selector"))
 		case isOurs, key == identity.RevisionLabel:
-			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "says which member a pod is, and is set by the controller"))
+			errs = append(errs, field.Forbidden(path.Child("labels").Key(key), "identifies the member of a pod, and is set by the controller"))
 		}
 	}
 	errs = append(errs, validateReserved(override.Labels, stored.Labels, path.Child("labels"))...)
@@ -158,7 +159,7 @@ func validateOverrideMeta(override, stored *v1.MemberOverride, selected sets.Set
 	return append(errs, validateReserved(override.Annotations, stored.Annotations, path.Child("annotations"))...)
 }
 
-// validateTolerations looks at the keys. The host judges the rest.
+// validateTolerations validates the keys. The host cluster validates the rest.
 func validateTolerations(tolerations []corev1.Toleration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range tolerations {
@@ -188,7 +189,7 @@ func validateClaimOverrides(claims []v1.VolumeClaimOverride, templates sets.Set[
 	return errs
 }
 
-// containersOf are the containers of a pod by their names.
+// containersOf returns the containers of a pod by name.
 func containersOf(pod *corev1.PodSpec) map[string]*corev1.Container {
 	all := map[string]*corev1.Container{}
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
@@ -199,8 +200,8 @@ func containersOf(pod *corev1.PodSpec) map[string]*corev1.Container {
 	return all
 }
 
-// validateContainerOverrides wants containers that the template has. The host judges what
-// becomes of them.
+// validateContainerOverrides requires containers that the template has. The host cluster validates
+// the result.
 func validateContainerOverrides(overrides []v1.ContainerOverride, containers map[string]*corev1.Container,
 	path *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -217,8 +218,8 @@ func validateContainerOverrides(overrides []v1.ContainerOverride, containers map
 	return errs
 }
 
-// validateResources wants amounts that there can be. The most frequent mistake is to raise a
-// request above the limit that the template has.
+// validateResources requires valid amounts. The most frequent mistake is to raise a request above
+// the limit in the template.
 func validateResources(override *corev1.ResourceRequirements, container *corev1.Container, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(override.Claims) > 0 {
@@ -241,7 +242,7 @@ func validateResources(override *corev1.ResourceRequirements, container *corev1.
 	return errs
 }
 
-// effective is the amount of a resource: that of the override, or that of the template.
+// effective is the amount of a resource in the override or, if it has none, in the template.
 func effective(override, template corev1.ResourceList, name corev1.ResourceName) (resource.Quantity, bool) {
 	if amount, ok := override[name]; ok {
 		return amount, true
@@ -262,7 +263,7 @@ func validateAmounts(amounts corev1.ResourceList, path *field.Path) field.ErrorL
 	return errs
 }
 
-// validateNamed wants the name of something that there is, once.
+// validateNamed requires a name that exists, and that is not in taken.
 func validateNamed(name string, exists bool, taken sets.Set[string], path *field.Path) field.ErrorList {
 	switch {
 	case name == "":

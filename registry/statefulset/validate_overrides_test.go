@@ -101,9 +101,9 @@ func TestOverrides(t *testing.T) {
 			want: []string{
 				`spec.overrides[0].labels: Invalid value: "b ad"`,
 				"spec.overrides[0].labels[app]: Forbidden: is in spec.selector",
-				"spec.overrides[0].labels[apps.kubernetes.io/pod-index]: Forbidden: says which member a pod is",
-				"spec.overrides[0].labels[controller-revision-hash]: Forbidden: says which member a pod is",
-				"spec.overrides[0].labels[statefulset.kubernetes.io/pod-name]: Forbidden: says which member a pod is",
+				"spec.overrides[0].labels[apps.kubernetes.io/pod-index]: Forbidden: identifies the member of a pod",
+				"spec.overrides[0].labels[controller-revision-hash]: Forbidden: identifies the member of a pod",
+				"spec.overrides[0].labels[statefulset.kubernetes.io/pod-name]: Forbidden: identifies the member of a pod",
 			},
 		},
 		"with annotations that the controller sets": {
@@ -204,8 +204,8 @@ func TestATemplateMayLackWhatAnOverrideNames(t *testing.T) {
 		t.Errorf("got %v, want it accepted", errs)
 	}
 	want := []string{
-		`spec.overrides[0].containers[0]: the template has no container "db", so this part of the override is left out at its revision`,
-		`spec.overrides[0].volumeClaims[0]: there is no claim template "data", so this part of the override is left out`,
+		`spec.overrides[0].containers[0]: the template has no container "db", so this part of the override is ignored at its revision`,
+		`spec.overrides[0].volumeClaims[0]: there is no claim template "data", so this part of the override is ignored`,
 	}
 	if got := warnings(t.Context(), set, old, services{"nginx": true}); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got the warnings %q, want %q", got, want)
@@ -226,7 +226,7 @@ func TestWarningsOfOverriddenClaims(t *testing.T) {
 			s.Overrides = []v1.MemberOverride{o}
 		}))
 	}
-	const noGrowth = "spec.overrides[0].volumeClaims[0].storage: 2Gi is for new claims: claims that exist keep their size; set spec.volumeClaimUpdate.policy to InPlace to have them grow"
+	const noGrowth = "spec.overrides[0].volumeClaims[0].storage: 2Gi applies to new claims only: existing claims keep their size; to grow them, set spec.volumeClaimUpdate.policy to InPlace"
 	for sentence, test := range map[string]struct {
 		from, to *v1.StatefulSet
 		want     string // empty for none
@@ -236,7 +236,7 @@ func TestWarningsOfOverriddenClaims(t *testing.T) {
 		"are given where they do not grow":       {with("1Gi", "", "NewClaims"), with("2Gi", "", "NewClaims"), noGrowth},
 		"are given where they cannot change":     {settest.Valid(), with("2Gi", "", ""), noGrowth},
 		"are given for a class": {with("1Gi", "", "InPlace"), with("1Gi", "fast", "InPlace"),
-			`spec.overrides[0].volumeClaims[0].storageClassName: "fast" is for new claims: claims that exist keep their class`},
+			`spec.overrides[0].volumeClaims[0].storageClassName: "fast" applies to new claims only: existing claims keep their class`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := warnings(t.Context(), test.to, test.from, services{"nginx": true})

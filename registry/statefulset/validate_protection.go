@@ -20,18 +20,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// mostProtected is how many protected sets of a collection are named.
+// mostProtected is the maximum number of protected sets of a collection that an error names.
 const mostProtected = 5
 
-// Delete ends a set, unless it is protected.
+// Delete deletes a set, unless it is protected.
 func (r *REST) Delete(ctx context.Context, name string, admit rest.ValidateObjectFunc,
 	options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	return r.Store.Delete(ctx, name, unlessProtected(admit), options)
 }
 
-// DeleteCollection ends sets, if none of them is protected. The generic store would end those
-// that it comes to before it comes to a protected one. A set that is protected between the look
-// and its turn stays, too, but then others may be gone.
+// DeleteCollection deletes sets, if none of them is protected. The generic store would delete the
+// sets before the first protected one. A set that becomes protected after the check is kept, too,
+// but then other sets may be deleted already.
 func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFunc, options *metav1.DeleteOptions,
 	which *metainternalversion.ListOptions) (runtime.Object, error) {
 	found, err := r.List(ctx, which.DeepCopy())
@@ -48,8 +48,8 @@ func (r *REST) DeleteCollection(ctx context.Context, admit rest.ValidateObjectFu
 	return r.Store.DeleteCollection(ctx, unlessProtected(admit), options, which)
 }
 
-// unlessProtected looks at the set in the version that is about to be deleted, and before
-// admission, which may count what it lets through.
+// unlessProtected checks the set in the version that is about to be deleted. It does so before
+// admission, which may count what it admits.
 func unlessProtected(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	return func(ctx context.Context, obj runtime.Object) error {
 		if set, ok := obj.(*v1.StatefulSet); ok {
@@ -61,7 +61,7 @@ func unlessProtected(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	}
 }
 
-// unlessEmptied lets an update through that leaves a protected set with members.
+// unlessEmptied rejects an update that leaves a protected set without members.
 func unlessEmptied(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	return func(ctx context.Context, obj, old runtime.Object) error {
 		set, isSet := obj.(*v1.StatefulSet)
@@ -75,9 +75,9 @@ func unlessEmptied(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdat
 	}
 }
 
-// refuseEmptying refuses to take all members of a set that is stored as protected, whatever the new
-// set says of protection: to end it takes a write of its own, so that no manifest which is
-// applied by mistake does both.
+// refuseEmptying rejects the removal of all members of a set that is protected in the store,
+// whatever the new set contains. The end of the protection needs a separate write, so that a
+// manifest that is applied by mistake cannot do both.
 func refuseEmptying(set, stored *v1.StatefulSet) error {
 	if _, protected := v1.Protected(stored); !protected || ptr.Deref(set.Spec.Replicas, 1) != 0 || ptr.Deref(stored.Spec.Replicas, 1) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func refuseEmptying(set, stored *v1.StatefulSet) error {
 	return forbidden(stored, v1.ExplainProtection(stored))
 }
 
-// protectedAmong names the protected sets of a collection that is to be deleted.
+// protectedAmong returns an error that names the protected sets of a collection.
 func protectedAmong(sets []v1.StatefulSet) error {
 	protected := slices.DeleteFunc(slices.Clone(sets), func(set v1.StatefulSet) bool {
 		_, protected := v1.Protected(&set)
@@ -104,15 +104,15 @@ func protectedAmong(sets []v1.StatefulSet) error {
 	return forbidden(&protected[0], "nothing was deleted: "+strings.Join(texts, "; "))
 }
 
-// forbidden is an error whose words are the message alone: nobody lacks a permission, as the
-// usual beginning would suggest.
+// forbidden returns an error with exactly this message. The usual prefix would suggest that the
+// user lacks a permission.
 func forbidden(set *v1.StatefulSet, message string) error {
 	err := apierrors.NewForbidden(v1.Resource("statefulsets"), set.Name, errors.New(message))
 	err.ErrStatus.Message = message
 	return err
 }
 
-// misleading warns of values that say the opposite of what the annotation does.
+// misleading warns about values that contradict the effect of the annotation.
 func misleading(set, old *v1.StatefulSet) []string {
 	value, given := set.Annotations[v1.ProtectAnnotation]
 	if !given || old != nil && old.Annotations[v1.ProtectAnnotation] == value {

@@ -25,7 +25,7 @@ func TestClaimsThatAreDeletedAfterADelay(t *testing.T) {
 		"of a second are accepted":     {scaled: remove, seconds: 1},
 		"that are none":                {scaled: remove, want: []string{path + "Invalid value: 0: must be at least 1"}},
 		"before the scale-down":        {scaled: remove, seconds: -5, want: []string{path + "Invalid value: -5: must be at least 1"}},
-		"and that are retained anyway": {scaled: retain, seconds: 60, want: []string{path + `Forbidden: only with whenScaled "Delete"`}},
+		"and that are retained anyway": {scaled: retain, seconds: 60, want: []string{path + `Forbidden: only allowed with whenScaled "Delete"`}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			change := settest.Changed(settest.Spec(func(s *v1.StatefulSetSpec) {

@@ -19,7 +19,7 @@ func validateScaleStrategy(strategy *v1.StatefulSetScaleStrategy, path *field.Pa
 	return validateMaxUnavailable(*strategy.MaxUnavailable, "created", path.Child("maxUnavailable"))
 }
 
-// unpaced warns of a rate that has no effect, when it or the policy is new.
+// unpaced warns about a limit that has no effect, if it or the policy is new.
 func unpaced(set, old *v1.StatefulSet) []string {
 	strategy, policy := set.Spec.ScaleStrategy, set.Spec.PodManagementPolicy
 	if strategy == nil || strategy.MaxUnavailable == nil || policy == v1.ParallelPodManagement ||
@@ -28,5 +28,5 @@ func unpaced(set, old *v1.StatefulSet) []string {
 	}
 	return []string{
 		fmt.Sprintf(
-			"spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it is for %s", strategy.MaxUnavailable, policy, v1.ParallelPodManagement)}
+			"spec.scaleStrategy.maxUnavailable: %s has no effect with podManagementPolicy %s, which creates and removes one member at a time; it applies to %s only", strategy.MaxUnavailable, policy, v1.ParallelPodManagement)}
 }

@@ -45,7 +45,7 @@ func TestARateIsANumberOrAShare(t *testing.T) {
 
 func TestARateThatHasNoEffectIsWarnedOf(t *testing.T) {
 	const parallel, ordered = v1.ParallelPodManagement, v1.OrderedReadyPodManagement
-	const warning = "spec.scaleStrategy.maxUnavailable: 2 has no effect with podManagementPolicy OrderedReady, which creates and removes one member at a time; it is for Parallel"
+	const warning = "spec.scaleStrategy.maxUnavailable: 2 has no effect with podManagementPolicy OrderedReady, which creates and removes one member at a time; it applies to Parallel only"
 	for sentence, test := range map[string]struct {
 		set, old *v1.StatefulSet
 		want     []string

@@ -12,7 +12,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// ValidateStatusUpdate says what is wrong with a change of a set's status.
+// ValidateStatusUpdate returns the errors in a change of the status of a set.
 func ValidateStatusUpdate(set, old *v1.StatefulSet) field.ErrorList {
 	status, path := &set.Status, field.NewPath("status")
 	errs := atLeastZero(status.ObservedGeneration, path.Child("observedGeneration"))
@@ -27,13 +27,12 @@ func ValidateStatusUpdate(set, old *v1.StatefulSet) field.ErrorList {
 	errs = append(errs, atLeastZero(int64(count), path.Child("collisionCount"))...)
 	if count < oldCount {
 		errs = append(errs, field.Invalid(path.Child("collisionCount"), count,
-			fmt.Sprintf("must not become less than it was, which is %d", oldCount)))
+			fmt.Sprintf("must not be less than before (%d)", oldCount)))
 	}
 	return errs
 }
 
-// validateCount wants a counter of pods between zero and the counter whose pods
-// it is a part of.
+// validateCount requires a counter of pods between zero and the counter of all these pods.
 func validateCount(name string, value int32, wholeName string, whole int32) field.ErrorList {
 	path := field.NewPath("status", name)
 	errs := atLeastZero(int64(value), path)

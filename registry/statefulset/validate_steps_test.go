@@ -66,7 +66,7 @@ func TestStepsOfUpdates(t *testing.T) {
 			want: []string{
 				path + `steps[0].approval: Unsupported value: "Never": supported values: "Automatic", "Manual"`,
 				path + "steps[0].bakeSeconds: Invalid value: 604801: must be 0 to 604800",
-				path + `steps[0].podConditions[0]: Invalid value: "Ready": must have a domain, such as example.com/healthy: the others are the kubelet's`,
+				path + `steps[0].podConditions[0]: Invalid value: "Ready": must have a domain, such as example.com/healthy: the kubelet sets conditions without a domain`,
 				path + `steps[0].podConditions[2]: Duplicate value: "example.com/ok"`,
 				path + `steps[0].podConditions[3]: Invalid value: "example.com/not ok": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 				path + "steps[1].bakeSeconds: Invalid value: -1: must be 0 to 604800",
@@ -84,8 +84,8 @@ func TestStepsOfUpdates(t *testing.T) {
 			rolling: v1.RollingUpdateStatefulSetStrategy{
 				Partition: ptr.To[int32](2), Steps: to("1"), FailurePolicy: ptr.To(v1.RollbackRolloutFailurePolicy)},
 			want: []string{
-				path + "failurePolicy: Forbidden: Rollback not with partition 2: set it to 0, or leave it out",
-				path + "steps: Forbidden: not with partition 2: set it to 0, or leave it out",
+				path + "failurePolicy: Forbidden: Rollback is not allowed with partition 2: set partition to 0, or remove it",
+				path + "steps: Forbidden: not allowed with partition 2: set partition to 0, or remove it",
 			},
 		},
 		"with a policy that there is not": {

@@ -18,8 +18,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// validateTemplate looks at what a set needs of its template, and at what is
-// certain to be refused for every pod. The host judges the rest of a pod.
+// validateTemplate checks what a set requires of its template, and what the host cluster would
+// reject for every pod. The host cluster validates the rest of a pod.
 func validateTemplate(spec, stored *v1.StatefulSetSpec, path *field.Path) field.ErrorList {
 	template, podPath := &spec.Template, path.Child("spec")
 	errs := validateTemplateLabels(template.Labels, spec.Selector, path)
@@ -39,7 +39,7 @@ func validateTemplateLabels(templateLabels map[string]string, selector *metav1.L
 	errs := metav1validation.ValidateLabels(templateLabels, path.Child("labels"))
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
-		return errs // validateSelector says why
+		return errs // validateSelector reports the error
 	}
 	if !matcher.Empty() && !matcher.Matches(labels.Set(templateLabels)) {
 		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), templateLabels,
@@ -64,8 +64,8 @@ func validateContainers(spec *v1.StatefulSetSpec, path *field.Path) field.ErrorL
 	return errs
 }
 
-// volumeNames are the names that a container may mount: those of the template's
-// volumes, and those of the claim templates.
+// volumeNames are the names that a container can mount: the volumes of the template, and the claim
+// templates.
 func volumeNames(spec *v1.StatefulSetSpec) sets.Set[string] {
 	names := sets.New[string]()
 	for i := range spec.Template.Spec.Volumes {
@@ -77,7 +77,7 @@ func volumeNames(spec *v1.StatefulSetSpec) sets.Set[string] {
 	return names
 }
 
-// validateContainer checks one container and adds its name to those taken.
+// validateContainer validates a container, and adds its name to taken.
 func validateContainer(container *corev1.Container, taken, volumes sets.Set[string], path *field.Path) field.ErrorList {
 	errs := validateUniqueLabel(container.Name, taken, path.Child("name"))
 	if container.Image == "" {
@@ -96,8 +96,7 @@ func validateContainer(container *corev1.Container, taken, volumes sets.Set[stri
 	return errs
 }
 
-// validateUniqueLabel wants a DNS label that is not among those taken, and adds
-// it to them.
+// validateUniqueLabel requires a DNS label that is not in taken, and adds it.
 func validateUniqueLabel(name string, taken sets.Set[string], path *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "")}

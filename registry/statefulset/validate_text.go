@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateText says what of an object protobuf can carry and JSON cannot. If it were
-// stored, nobody who asks for JSON could read the set, or would read another one; and
-// the generic server looks at objects before the strategy does, and panics.
+// ValidateText returns errors for values of an object that protobuf can carry and JSON cannot. If
+// they were stored, a client that reads the set as JSON would get an error, or another set. The
+// generic server reads objects before the strategy does, and panics on them.
 func ValidateText(obj runtime.Object) field.ErrorList {
 	var errs field.ErrorList
 	walk(reflect.ValueOf(obj), nil, &errs)
@@ -56,7 +56,7 @@ func walk(value reflect.Value, path *field.Path, errs *field.ErrorList) {
 func walkStruct(value reflect.Value, path *field.Path, errs *field.ErrorList) {
 	switch v := value.Interface().(type) {
 	case resource.Quantity, metav1.FieldsV1, runtime.RawExtension:
-		return // which cannot be decoded unless they are text
+		return // they cannot be decoded unless they are text
 	case metav1.Time:
 		if year := v.Year(); !v.IsZero() && (year < 1 || year > 9999) {
 			*errs = append(*errs, field.Invalid(path, v.Unix(), "must be a time of the years 1 to 9999"))
@@ -64,7 +64,7 @@ func walkStruct(value reflect.Value, path *field.Path, errs *field.ErrorList) {
 		return
 	case intstr.IntOrString:
 		if v.Type != intstr.Int && v.Type != intstr.String {
-			*errs = append(*errs, field.Invalid(path, v.Type, "must be a number or a text"))
+			*errs = append(*errs, field.Invalid(path, v.Type, "must be a number or a string"))
 		}
 	}
 	for i := range value.NumField() {

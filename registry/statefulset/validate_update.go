@@ -54,8 +54,8 @@ func validateRollingUpdate(rolling *v1.RollingUpdateStatefulSetStrategy, path *f
 	return append(errs, validateOrder(rolling.Order, path.Child("order"))...)
 }
 
-// validateMaxUnavailable accepts a number of at least 1, and 1% to 100%: with 0, no member
-// could ever be done to what it is for.
+// validateMaxUnavailable accepts a number of at least 1, or 1% to 100%. With 0, no member could
+// ever be updated or created.
 func validateMaxUnavailable(value intstr.IntOrString, done string, path *field.Path) field.ErrorList {
 	amount, unit := value.IntValue(), ""
 	if value.Type == intstr.String {
@@ -80,14 +80,14 @@ func validateMaxUnavailable(value intstr.IntOrString, done string, path *field.P
 }
 
 const (
-	// mostFirst and mostLast are what the tags of the fields have.
+	// mostFirst and mostLast are the limits in the tags of the fields.
 	mostFirst, mostLast = 100, 8
-	// mostRequirements bounds a selector: it is held against every pod at every look.
+	// mostRequirements limits a selector, because every sync matches it against every pod.
 	mostRequirements = 16
 )
 
-// validateOrder wants a direction that there is, ranges of ordinals apart from each other,
-// and selectors each of which tells members apart.
+// validateOrder requires a known direction, ranges of ordinals that do not overlap, and selectors
+// that are not empty.
 func validateOrder(order *v1.UpdateOrder, path *field.Path) field.ErrorList {
 	if order == nil {
 		return nil
@@ -99,11 +99,11 @@ func validateOrder(order *v1.UpdateOrder, path *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(path.Child("direction"), order.Direction,
 			[]v1.UpdateDirectionType{v1.AscendingUpdateDirectionType, v1.DescendingUpdateDirectionType}))
 	}
-	if len(order.First) <= mostFirst { // more are refused by the tag
+	if len(order.First) <= mostFirst { // the tag rejects more
 		errs = append(errs, validateRanges(order.First, path.Child("first"))...)
 	}
 	if len(order.Last) > mostLast {
-		return errs // refused by the tag
+		return errs // the tag rejects it
 	}
 	for i := range order.Last {
 		errs = append(errs, validateLast(&order.Last[i], path.Child("last").Index(i))...)
@@ -121,31 +121,31 @@ func validateLast(selector *metav1.LabelSelector, path *field.Path) field.ErrorL
 	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }
 
-// longestBake is a week.
+// longestBake is one week.
 const longestBake = 7 * 24 * 60 * 60
 
-// validateSteps wants steps each of which goes further than the one before, and no partition
-// beside what holds an update back, or takes it back, by itself.
+// validateSteps requires that each step updates more members than the step before. It rejects a
+// partition together with steps or Rollback, which hold back or revert an update themselves.
 func validateSteps(rolling *v1.RollingUpdateStatefulSetStrategy, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	partitioned := rolling.Partition != nil && *rolling.Partition > 0
 	if partitioned && len(rolling.Steps) > 0 {
 		errs = append(errs,
-			field.Forbidden(path.Child("steps"), fmt.Sprintf("not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+			field.Forbidden(path.Child("steps"), fmt.Sprintf("not allowed with partition %d: set partition to 0, or remove it", *rolling.Partition)))
 	}
 	switch policy := ptr.Deref(rolling.FailurePolicy, v1.WaitRolloutFailurePolicy); policy {
 	case v1.WaitRolloutFailurePolicy:
 	case v1.RollbackRolloutFailurePolicy:
 		if partitioned {
 			errs = append(errs, field.Forbidden(path.Child("failurePolicy"),
-				fmt.Sprintf("Rollback not with partition %d: set it to 0, or leave it out", *rolling.Partition)))
+				fmt.Sprintf("Rollback is not allowed with partition %d: set partition to 0, or remove it", *rolling.Partition)))
 		}
 	default:
 		errs = append(errs, field.NotSupported(path.Child("failurePolicy"), policy,
 			[]v1.RolloutFailurePolicy{v1.RollbackRolloutFailurePolicy, v1.WaitRolloutFailurePolicy}))
 	}
 	if len(rolling.Steps) > v1.MostSteps {
-		return errs // refused by the tag
+		return errs // the tag rejects it
 	}
 	for i := range rolling.Steps {
 		at := path.Child("steps").Index(i)
@@ -174,7 +174,7 @@ func validateStep(step *v1.RolloutStep, path *field.Path) field.ErrorList {
 			[]v1.RolloutStepApproval{v1.AutomaticRolloutStepApproval, v1.ManualRolloutStepApproval}))
 	}
 	if len(step.PodConditions) > v1.MostStepConditions {
-		return errs // refused by the tag
+		return errs // the tag rejects it
 	}
 	for i, name := range step.PodConditions {
 		errs = append(errs, validateStepCondition(step.PodConditions[:i], name, path.Child("podConditions").Index(i))...)
@@ -182,19 +182,19 @@ func validateStep(step *v1.RolloutStep, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateStepCondition wants the name of a condition that the kubelet does not write.
+// validateStepCondition requires a condition that the kubelet does not set.
 func validateStepCondition(before []string, name string, path *field.Path) field.ErrorList {
 	domain, _, _ := strings.Cut(name, "/")
 	switch {
 	case slices.Contains(before, name):
 		return field.ErrorList{field.Duplicate(path, name)}
 	case domain == name, name == string(corev1.PodReadyToStartContainers):
-		return field.ErrorList{field.Invalid(path, name, "must have a domain, such as example.com/healthy: the others are the kubelet's")}
+		return field.ErrorList{field.Invalid(path, name, "must have a domain, such as example.com/healthy: the kubelet sets conditions without a domain")}
 	}
 	return metav1validation.ValidateLabelName(name, path)
 }
 
-// amount is the number of a step, or of its percentage; 0 if it has none.
+// amount is the number of a step, or its percentage. It is 0 for an invalid value.
 func amount(value intstr.IntOrString) int {
 	if value.Type == intstr.Int {
 		return int(value.IntVal)
@@ -207,17 +207,17 @@ func amount(value intstr.IntOrString) int {
 	return n
 }
 
-// mostDrainSeconds is for how long a member may be out of service before it is restarted.
+// mostDrainSeconds is the longest time for which a member can be drained before its restart.
 const mostDrainSeconds = 3600
 
-// validateInPlace wants a policy that there is, and a time that people would wait for.
+// validateInPlace requires a known policy, and a reasonable time.
 func validateInPlace(update *v1.InPlaceUpdate, path *field.Path) field.ErrorList {
 	valid := []v1.InPlaceUpdatePolicyType{v1.IfPossibleInPlaceUpdatePolicyType, v1.OnlyInPlaceUpdatePolicyType}
 	if update == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	if update.Policy != "" && !slices.Contains(valid, update.Policy) { // none is refused by the tag
+	if update.Policy != "" && !slices.Contains(valid, update.Policy) { // the tag rejects an empty policy
 		errs = append(errs, field.NotSupported(path.Child("policy"), update.Policy, valid))
 	}
 	if drain := update.DrainSeconds; drain != nil && (*drain < 0 || *drain > mostDrainSeconds) {
@@ -226,8 +226,8 @@ func validateInPlace(update *v1.InPlaceUpdate, path *field.Path) field.ErrorList
 	return errs
 }
 
-// inPlaceImpossible warns of a template that no member can be given, because that would take
-// another pod, and the set forbids that.
+// inPlaceImpossible warns about a template that no member can get, because that requires another
+// pod, and the set does not allow that.
 func inPlaceImpossible(set, old *v1.StatefulSet) []string {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.InPlace == nil || rolling.InPlace.Policy != v1.OnlyInPlaceUpdatePolicyType {
@@ -239,6 +239,6 @@ func inPlaceImpossible(set, old *v1.StatefulSet) []string {
 	}
 	return []string{
 		fmt.Sprintf(
-			"spec.updateStrategy.rollingUpdate.inPlace.policy: %s keeps members from the changed template: %s, and that cannot be changed in place; delete their pods to have them recreated, or set %s",
+			"spec.updateStrategy.rollingUpdate.inPlace.policy: with %s, no member gets the changed template: %s, and that cannot be changed in place; delete the pods so that they are recreated, or set %s",
 			v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)}
 }

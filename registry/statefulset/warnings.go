@@ -21,23 +21,23 @@ import (
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
-// revisionSuffix is how many characters a revision's name may be longer than the
-// name of its set: a dash and the ten digits of a hash.
+// revisionSuffix is how much longer the name of a revision can be than the name of its set, in
+// characters: a dash and the ten digits of a hash.
 const revisionSuffix = 11
 
-// mostUnmounted is how many claim templates that no container mounts are named.
+// mostUnmounted is the maximum number of warnings of each kind.
 const mostUnmounted = 5
 
-// warnings are about sets that are valid but hardly do what was meant. Those about the
-// template and the claim templates are given when these are new: old is nil for a new set.
+// warnings are for sets that are valid, but probably do not do what the user wants. Warnings about
+// the templates are given when these change. old is nil for a new set.
 func warnings(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) []string {
 	var texts []string
 	if limit := set.Spec.RevisionHistoryLimit; limit != nil && *limit < 0 {
 		texts = append(texts,
 			fmt.Sprintf("spec.revisionHistoryLimit: %d is below 0, so every revision is kept forever; 0 or more is recommended", *limit))
 	}
-	// A name that leaves room for the revision leaves room for the ordinal in the
-	// pod's name too: that suffix has at most as many characters.
+	// A name that is short enough for the revision is short enough for the pod, too: the suffix of
+	// a pod has at most as many characters.
 	if limit := validation.LabelValueMaxLength - revisionSuffix; len(set.Name) > limit {
 		texts = append(texts,
 			fmt.Sprintf(
@@ -71,7 +71,7 @@ func warnings(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) []
 	return append(texts, misleading(set, old)...)
 }
 
-// unmounted warns of claims that are made for every member and that no container uses.
+// unmounted warns about claims that are created for every member but that no container uses.
 func unmounted(spec *v1.StatefulSetSpec) []string {
 	used := mountedNames(&spec.Template.Spec)
 	var texts []string
@@ -84,7 +84,7 @@ func unmounted(spec *v1.StatefulSetSpec) []string {
 		if count++; count <= mostUnmounted {
 			texts = append(texts,
 				fmt.Sprintf(
-					"%s.metadata.name: %q is mounted by no container, so the claims made from it are not used; add it to the volumeMounts or volumeDevices of a container", preflight.ClaimPath(i), name))
+					"%s.metadata.name: %q is mounted by no container, so its claims are not used; add it to the volumeMounts or volumeDevices of a container", preflight.ClaimPath(i), name))
 		}
 	}
 	if count > mostUnmounted {
@@ -93,16 +93,16 @@ func unmounted(spec *v1.StatefulSetSpec) []string {
 	return texts
 }
 
-// ungraceful warns of pods that give up their names while their processes may still run.
+// ungraceful warns about pods whose names are released while their processes may still run.
 func ungraceful(spec *corev1.PodSpec) []string {
 	if period := spec.TerminationGracePeriodSeconds; period == nil || *period != 0 {
 		return nil
 	}
 	return []string{
-		"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so that two may run as the same member; 1 or more is needed to prevent that, 30 is the default"}
+		"spec.template.spec.terminationGracePeriodSeconds: 0 removes a pod before its processes have ended, so two pods of the same member may run at the same time; use 1 or more (the default is 30)"}
 }
 
-// paused warns of a template that no member is given yet.
+// paused warns about a template that no member gets yet.
 func paused(strategy *v1.StatefulSetUpdateStrategy) []string {
 	if strategy.RollingUpdate == nil || !strategy.RollingUpdate.IsPaused() {
 		return nil
@@ -111,18 +111,18 @@ func paused(strategy *v1.StatefulSetUpdateStrategy) []string {
 		"spec.updateStrategy.rollingUpdate.paused: no member gets the changed template until the update is resumed: kubectl sts rollout resume"}
 }
 
-// renamed warns that names of members change later than the set.
+// renamed warns that the DNS names of members change later than the set.
 func renamed(name, old string) string {
 	if old == "" {
 		return fmt.Sprintf(
 			"spec.serviceName: members have no DNS names in Service %q until they are recreated; kubectl sts rollout restart recreates them", name)
 	}
 	return fmt.Sprintf(
-		"spec.serviceName: members keep the DNS names that they have in Service %q until they are recreated; keep that Service until then", old)
+		"spec.serviceName: members keep their DNS names in Service %q until they are recreated; keep that Service until then", old)
 }
 
-// reserving warns of members that a change moves to other ordinals, of claims that are deleted for
-// it, and of a partition that leaves fewer members alone than its number.
+// reserving warns about members that a change moves to other ordinals, about claims that are
+// deleted for it, and about a partition that excludes fewer members than its number.
 func reserving(set, old *v1.StatefulSet) []string {
 	if set.Spec.Ordinals == nil {
 		return nil
@@ -130,7 +130,7 @@ func reserving(set, old *v1.StatefulSet) []string {
 	return append(relocating(set, old), partitioning(set, old)...)
 }
 
-// partitioning warns of reserved ordinals below the partition, which count, if either is new.
+// partitioning warns about reserved ordinals below the partition, which count, if either changes.
 func partitioning(set, old *v1.StatefulSet) []string {
 	partition, start := partitionOf(set), set.Spec.Ordinals.Start
 	unchanged := partition == partitionOf(old) && equality.Semantic.DeepEqual(set.Spec.Ordinals, old.Spec.Ordinals)
@@ -143,7 +143,7 @@ func partitioning(set, old *v1.StatefulSet) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so an update leaves %d members alone",
+		"spec.updateStrategy.rollingUpdate.partition: %d counts ordinals, and %d of them are reserved, so the partition excludes %d members from updates",
 		partition, n, int64(partition)-n)}
 }
 
@@ -154,8 +154,8 @@ func partitionOf(set *v1.StatefulSet) int32 {
 	return 0
 }
 
-// relocating warns of members that a change moves to other ordinals, and of claims that are deleted
-// for it.
+// relocating warns about members that a change moves to other ordinals, and about claims that are
+// deleted for it.
 func relocating(set, old *v1.StatefulSet) []string {
 	before, after := identity.OrdinalsOf(old), identity.OrdinalsOf(set)
 	first, removed := overlap(set.Spec.Ordinals.Reserved, before.Ranges())
@@ -170,7 +170,7 @@ func relocating(set, old *v1.StatefulSet) []string {
 	if after.Len() >= before.Len() {
 		texts = append(texts,
 			fmt.Sprintf(
-				"spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write", who))
+				"spec.ordinals.reserved: %s removed, and as many are created at other ordinals; to remove members without that, lower spec.replicas in the same write", who))
 	}
 	if policy := set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil &&
 		policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && len(set.Spec.VolumeClaimTemplates) > 0 {
@@ -182,7 +182,8 @@ func relocating(set, old *v1.StatefulSet) []string {
 	return texts
 }
 
-// overlap is the lowest ordinal that is in ranges of both kinds, and how many there are.
+// overlap returns the lowest ordinal that is in ranges of both lists, and the number of such
+// ordinals.
 func overlap(a, b []v1.OrdinalRange) (lowest int, n int64) {
 	for _, x := range a {
 		for _, y := range b {
@@ -199,20 +200,21 @@ func overlap(a, b []v1.OrdinalRange) (lowest int, n int64) {
 	return lowest, n
 }
 
-// removing warns of templates that are removed, and whose objects are deleted for that; or are not,
-// although the template says it, because there are too many of them.
+// removing warns about removed templates whose objects are deleted. It also warns about those whose
+// objects are kept, although their retention is Delete, because there are too many removed
+// templates.
 func removing(set, old *v1.StatefulSet) (texts []string) {
 	removed, before := identity.RemovedTemplates(&set.Status), identity.RemovedTemplates(&old.Status)
 	for _, s := range removed {
 		if slices.ContainsFunc(before, func(b v1.ObjectTemplateStatus) bool { return b.Name == s.Name && b.RemovedAt.Equal(s.RemovedAt) }) {
 			continue
 		}
-		when := "when no pod is left that may use them"
+		when := "when no pod can use them any more"
 		if after, _ := s.Retention.DeletesScaled(); after > 0 {
-			when = fmt.Sprintf("%s after no pod is left that may use them", after)
+			when = fmt.Sprintf("%s after no pod can use them any more", after)
 		}
 		texts = append(texts,
-			fmt.Sprintf("spec.objectTemplates: template %q, %s %s, is removed, and its objects are deleted %s; to keep them, put it back", s.Name,
+			fmt.Sprintf("spec.objectTemplates: template %q (%s %s) is removed, and its objects are deleted %s; to keep them, add the template again", s.Name,
 				s.Kind, s.ObjectName, when))
 	}
 	for i := range old.Spec.ObjectTemplates {
@@ -223,14 +225,14 @@ func removing(set, old *v1.StatefulSet) (texts []string) {
 		if deletes && gone && !noted {
 			texts = append(texts,
 				fmt.Sprintf(
-					"spec.objectTemplates: template %q is removed, and its objects stay: those of %d removed templates have yet to be deleted, which is the most at a time", was.Name, identity.MostRemovedTemplates))
+					"spec.objectTemplates: template %q is removed, and its objects are kept, because the objects of %d removed templates are not deleted yet, which is the limit", was.Name, identity.MostRemovedTemplates))
 		}
 	}
 	return texts
 }
 
-// overriding warns of overrides that say less than it seems: about containers or claim templates
-// that are gone, and about claims that exist. Of many, the first few are named.
+// overriding warns about overrides with a smaller effect than expected: of containers or claim
+// templates that do not exist, and of existing claims. It returns only the first few warnings.
 func overriding(set, old *v1.StatefulSet) []string {
 	var texts []string
 	if old != nil && templateConcerned(&set.Spec, &old.Spec) {
@@ -242,20 +244,20 @@ func overriding(set, old *v1.StatefulSet) []string {
 	return texts[:min(len(texts), mostUnmounted)]
 }
 
-// unfounded are the overrides of what the template and the claim templates have no more.
+// unfounded warns about overrides of containers and claim templates that do not exist any more.
 func unfounded(spec *v1.StatefulSetSpec) (texts []string) {
 	containers, templates := containersOf(&spec.Template.Spec), claimTemplateNames(spec)
 	for i := range spec.Overrides {
 		path := field.NewPath("spec", "overrides").Index(i)
 		for j, c := range spec.Overrides[i].Containers {
 			if containers[c.Name] == nil && len(texts) < mostUnmounted {
-				texts = append(texts, fmt.Sprintf("%s: the template has no container %q, so this part of the override is left out at its revision",
+				texts = append(texts, fmt.Sprintf("%s: the template has no container %q, so this part of the override is ignored at its revision",
 					path.Child("containers").Index(j), c.Name))
 			}
 		}
 		for j, c := range spec.Overrides[i].VolumeClaims {
 			if !templates.Has(c.Name) && len(texts) < mostUnmounted {
-				texts = append(texts, fmt.Sprintf("%s: there is no claim template %q, so this part of the override is left out",
+				texts = append(texts, fmt.Sprintf("%s: there is no claim template %q, so this part of the override is ignored",
 					path.Child("volumeClaims").Index(j), c.Name))
 			}
 		}
@@ -263,7 +265,7 @@ func unfounded(spec *v1.StatefulSetSpec) (texts []string) {
 	return texts
 }
 
-// notGrown are the changed parts about claims that leave claims that exist as they are.
+// notGrown warns about changed overrides of claims that do not change existing claims.
 func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
 	before := map[[2]string]*v1.VolumeClaimOverride{}
 	for i := range old.Overrides {
@@ -284,12 +286,12 @@ func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
 			if c.Storage != nil && !grows && !equality.Semantic.DeepEqual(c.Storage, was.Storage) {
 				texts = append(texts,
 					fmt.Sprintf(
-						"%s: %s is for new claims: claims that exist keep their size; set spec.volumeClaimUpdate.policy to InPlace to have them grow",
+						"%s: %s applies to new claims only: existing claims keep their size; to grow them, set spec.volumeClaimUpdate.policy to InPlace",
 						path.Child("storage"), c.Storage))
 			}
 			if c.StorageClassName != nil && !equality.Semantic.DeepEqual(c.StorageClassName, was.StorageClassName) {
 				texts = append(texts,
-					fmt.Sprintf("%s: %q is for new claims: claims that exist keep their class", path.Child("storageClassName"), *c.StorageClassName))
+					fmt.Sprintf("%s: %q applies to new claims only: existing claims keep their class", path.Child("storageClassName"), *c.StorageClassName))
 			}
 			if len(texts) >= mostUnmounted {
 				return texts
@@ -299,8 +301,8 @@ func notGrown(spec, old *v1.StatefulSetSpec) (texts []string) {
 	return texts
 }
 
-// reshaping warns of changes of claim templates that claims that exist do not follow, and
-// of removed templates that members may still need. Of many, the first few are named.
+// reshaping warns about changes of claim templates that existing claims do not follow, and about
+// removed templates that members may still need. It returns only the first few warnings.
 func reshaping(set, old *v1.StatefulSet) []string {
 	before := map[string]*corev1.PersistentVolumeClaim{}
 	for i := range old.Spec.VolumeClaimTemplates {
@@ -321,38 +323,38 @@ func reshaping(set, old *v1.StatefulSet) []string {
 		case mounted.Has(name):
 			texts = append(texts,
 				fmt.Sprintf(
-					"spec.volumeClaimTemplates: %q was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay", name))
+					"spec.volumeClaimTemplates: %q was removed, so no member can be recreated at a revision that mounts it; its claims are kept", name))
 		case isUpdating(old):
 			texts = append(texts,
 				fmt.Sprintf(
-					"spec.volumeClaimTemplates: %q was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay", name))
+					"spec.volumeClaimTemplates: %q was removed before all members reached the update revision: if an earlier revision mounts it, no member can be recreated at that revision; its claims are kept", name))
 		}
 	}
 	return texts
 }
 
-// isUpdating reports whether members may run another revision than that of the template, as far as
-// the server knows: what such a revision mounts, it does not.
+// isUpdating reports whether members may run another revision than that of the template. The server
+// does not know what such a revision mounts.
 func isUpdating(set *v1.StatefulSet) bool {
 	status := &set.Status
 	return status.CurrentRevision != status.UpdateRevision || status.ObservedGeneration != set.Generation
 }
 
-// notFollowed are the changes of one template that leave claims that exist as they are.
+// notFollowed warns about changes of a template that existing claims do not follow.
 func notFollowed(i int, spec, was *corev1.PersistentVolumeClaimSpec) (texts []string) {
 	path := preflight.ClaimPath(i) + ".spec."
 	size, before := spec.Resources.Requests[corev1.ResourceStorage], was.Resources.Requests[corev1.ResourceStorage]
 	if size.Cmp(before) < 0 {
-		texts = append(texts, fmt.Sprintf("%sresources[storage]: %s is less than before (%s): claims that exist keep their size", path,
+		texts = append(texts, fmt.Sprintf("%sresources[storage]: %s is less than before (%s): existing claims keep their size", path,
 			size.String(), before.String()))
 	}
 	if class := ptr.Deref(spec.StorageClassName, ""); class != ptr.Deref(was.StorageClassName, "") {
-		texts = append(texts, fmt.Sprintf("%sstorageClassName: %q is for new claims: claims that exist keep their class", path, class))
+		texts = append(texts, fmt.Sprintf("%sstorageClassName: %q applies to new claims only: existing claims keep their class", path, class))
 	}
 	return texts
 }
 
-// mountedNames are the volumes that containers of a pod mount.
+// mountedNames are the names of the volumes that containers of a pod mount.
 func mountedNames(spec *corev1.PodSpec) sets.Set[string] {
 	used := sets.New[string]()
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -37,17 +37,17 @@ func TestWarningsOfChangedClaimTemplates(t *testing.T) {
 	}{
 		"are not given for a larger size": {size("1Gi"), size("2Gi"), ""},
 		"are given for a smaller size": {size("2Gi"), size("1Gi"),
-			"spec.volumeClaimTemplates[0].spec.resources[storage]: 1Gi is less than before (2Gi): claims that exist keep their size"},
+			"spec.volumeClaimTemplates[0].spec.resources[storage]: 1Gi is less than before (2Gi): existing claims keep their size"},
 		"are given for another class": {
 			size("1Gi"), settest.Claim(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("fast") }),
-			`spec.volumeClaimTemplates[0].spec.storageClassName: "fast" is for new claims: claims that exist keep their class`},
+			`spec.volumeClaimTemplates[0].spec.storageClassName: "fast" applies to new claims only: existing claims keep their class`},
 		"are given for a removed template that the pods mount": {
 			size("1Gi"), removed,
-			`spec.volumeClaimTemplates: "www" was removed, and members that are recreated at a revision that mounts it cannot be created; its claims stay`},
+			`spec.volumeClaimTemplates: "www" was removed, so no member can be recreated at a revision that mounts it; its claims are kept`},
 		"are given for a removed template that another revision may mount": {unmounted("web-1", "web-2", 1), removed,
-			`spec.volumeClaimTemplates: "www" was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay`},
+			`spec.volumeClaimTemplates: "www" was removed before all members reached the update revision: if an earlier revision mounts it, no member can be recreated at that revision; its claims are kept`},
 		"are given for a removed template before the controller has seen the last change": {unmounted("web-1", "web-1", 0), removed,
-			`spec.volumeClaimTemplates: "www" was removed, and not all members are at the present revision yet: if one that they run mounts it, they cannot be created at it again; its claims stay`},
+			`spec.volumeClaimTemplates: "www" was removed before all members reached the update revision: if an earlier revision mounts it, no member can be recreated at that revision; its claims are kept`},
 		"are not given for a removed template that no revision in use mounts": {unmounted("web-1", "web-1", 1), removed, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {

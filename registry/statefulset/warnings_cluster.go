@@ -19,19 +19,21 @@ import (
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
-// mostClasses is how many StorageClasses are looked up for one write.
+// mostClasses is the maximum number of StorageClasses that are looked up for one write.
 const mostClasses = 5
 
-// Cluster knows what sets name in the host.
+// Cluster looks up objects of the host cluster that sets name.
 type Cluster interface {
-	// Service returns a Service, nil if it does not exist, and false if that is not known. At most it waits a
-	// moment to hear of a Service that was created just before, and asks the host once.
+	// Service returns a Service, nil if it does not exist, and false if that is not known. It waits
+	// at most a moment for a Service that was just created, and sends at most one request to the
+	// host cluster.
 	Service(ctx context.Context, namespace, name string) (service *corev1.Service, known bool)
-	// LacksStorageClass reports whether a StorageClass does not exist. If that is not known, it says no.
+	// LacksStorageClass reports whether a StorageClass does not exist. It returns false if that is
+	// not known.
 	LacksStorageClass(ctx context.Context, name string) bool
 }
 
-// unknownToCluster warns of what a set names and the cluster does not have, where that is new.
+// unknownToCluster warns about new references of a set to objects that the cluster does not have.
 func unknownToCluster(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) (texts []string) {
 	if cluster == nil {
 		return nil
@@ -43,8 +45,8 @@ func unknownToCluster(ctx context.Context, set, old *v1.StatefulSet, cluster Clu
 	return append(texts, classless(ctx, set, old, cluster)...)
 }
 
-// serviceless warns of a Service that gives members no DNS names. That it lacks or is not headless is said
-// of a new name only.
+// serviceless warns about a Service that gives members no DNS names. It warns about a missing
+// Service, or one that is not headless, only if the name is new.
 func serviceless(ctx context.Context, set *v1.StatefulSet, renamed bool, cluster Cluster) []string {
 	name := set.Spec.ServiceName
 	if name == "" {
@@ -65,19 +67,19 @@ func serviceless(ctx context.Context, set *v1.StatefulSet, renamed bool, cluster
 	case renamed && service.Spec.Type == corev1.ServiceTypeExternalName:
 		return []string{
 			fmt.Sprintf(
-				"spec.serviceName: Service %q is of type ExternalName, so members have no DNS names; name a headless Service, with clusterIP: None",
+				"spec.serviceName: Service %q is of type ExternalName, so members have no DNS names; use a headless Service, with clusterIP: None",
 				name)}
 	case renamed:
 		return []string{
 			fmt.Sprintf(
-				"spec.serviceName: Service %q is not headless: it has the cluster IP %s, so members have no DNS names; clusterIP cannot be changed: name another Service, with clusterIP: None, or delete this one and create it with that", name, service.Spec.ClusterIP)}
+				"spec.serviceName: Service %q is not headless: it has the cluster IP %s, so members have no DNS names; clusterIP is immutable: use another Service with clusterIP: None, or delete this one and recreate it with clusterIP: None", name, service.Spec.ClusterIP)}
 	default:
 		return nil
 	}
 }
 
-// unselected warns of a headless Service whose selector matches no member. One without a selector has
-// endpoints that somebody else writes.
+// unselected warns about a headless Service whose selector matches no member. The endpoints of a
+// Service without a selector come from another writer.
 func unselected(set *v1.StatefulSet, service *corev1.Service) []string {
 	if identity := set.Spec.Identity; identity != nil && len(identity.Transforms) > 0 {
 		return nil // they may set labels
@@ -86,14 +88,15 @@ func unselected(set *v1.StatefulSet, service *corev1.Service) []string {
 		if !mayHaveLabel(set, key, value) {
 			return []string{
 				fmt.Sprintf(
-					"spec.serviceName: the selector of Service %q (%s) matches no member, whose labels are those of spec.template (%s), so members have no DNS names; change the selector or the labels",
+					"spec.serviceName: the selector of Service %q (%s) does not match the labels of spec.template (%s), so members have no DNS names; change the selector or the labels",
 					service.Name, labels.FormatLabels(service.Spec.Selector), labels.FormatLabels(set.Spec.Template.Labels))}
 		}
 	}
 	return nil
 }
 
-// mayHaveLabel reports whether members have a label, or some have it by an override or their identity.
+// mayHaveLabel reports whether members have a label, or some may have it because of an override or
+// their identity.
 func mayHaveLabel(set *v1.StatefulSet, key, value string) bool {
 	switch key {
 	case appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel, appsv1.ControllerRevisionHashLabelKey:
@@ -105,7 +108,8 @@ func mayHaveLabel(set *v1.StatefulSet, key, value string) bool {
 	return slices.ContainsFunc(set.Spec.Overrides, func(o v1.MemberOverride) bool { return o.Labels[key] == value && value != "" })
 }
 
-// classless warns of StorageClasses that do not exist, of the first of those that are named anew.
+// classless warns about StorageClasses that do not exist. It checks only the first classes that are
+// new.
 func classless(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) (texts []string) {
 	named := classesOf(set)
 	if old != nil {
@@ -120,13 +124,13 @@ func classless(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) (
 		if cluster.LacksStorageClass(ctx, class) {
 			texts = append(texts,
 				fmt.Sprintf(
-					"%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", named[class], class))
+					"%s: the cluster has no StorageClass %q now, so claims get a volume only if a PersistentVolume of that class exists; create the class, or use one that kubectl get storageclasses lists", named[class], class))
 		}
 	}
 	return texts
 }
 
-// classesOf are the StorageClasses that claims of a set name, each with the field that does.
+// classesOf returns the StorageClasses in claims of a set, each with a field that names it.
 func classesOf(set *v1.StatefulSet) map[string]string {
 	named := map[string]string{}
 	for i := range set.Spec.VolumeClaimTemplates {

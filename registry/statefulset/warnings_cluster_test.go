@@ -40,7 +40,7 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 		return service
 	}
 	relabelled := func(set *v1.StatefulSet) { set.Spec.Template.Labels["tier"] = "db" }
-	const noMember = `spec.serviceName: the selector of Service "nginx" (app=other) matches no member, whose labels are those of spec.template (app=web), so members have no DNS names; change the selector or the labels`
+	const noMember = `spec.serviceName: the selector of Service "nginx" (app=other) does not match the labels of spec.template (app=web), so members have no DNS names; change the selector or the labels`
 	for sentence, test := range map[string]struct {
 		service *corev1.Service
 		unknown bool
@@ -53,9 +53,9 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 		"there is none": {
 			want: `spec.serviceName: namespace "default" has no headless Service "nginx" now, and without it members have no DNS names; create one, with clusterIP: None`},
 		"a Service with a cluster IP": {service: ofType(corev1.ServiceTypeClusterIP, "10.0.0.7"),
-			want: `spec.serviceName: Service "nginx" is not headless: it has the cluster IP 10.0.0.7, so members have no DNS names; clusterIP cannot be changed: name another Service, with clusterIP: None, or delete this one and create it with that`},
+			want: `spec.serviceName: Service "nginx" is not headless: it has the cluster IP 10.0.0.7, so members have no DNS names; clusterIP is immutable: use another Service with clusterIP: None, or delete this one and recreate it with clusterIP: None`},
 		"a Service that is a name elsewhere": {service: ofType(corev1.ServiceTypeExternalName, ""),
-			want: `spec.serviceName: Service "nginx" is of type ExternalName, so members have no DNS names; name a headless Service, with clusterIP: None`},
+			want: `spec.serviceName: Service "nginx" is of type ExternalName, so members have no DNS names; use a headless Service, with clusterIP: None`},
 		"a headless Service that selects other pods": {service: headless("nginx", map[string]string{"app": "other"}), want: noMember},
 		"a headless Service without a selector":      {service: headless("nginx", nil)},
 		"a headless Service of one member": {
@@ -63,7 +63,7 @@ func TestWarningsAboutTheServiceOfASet(t *testing.T) {
 		"a headless Service that members had before": {service: headless("nginx", map[string]string{"app": "other"}), old: settest.Valid()},
 		"the labels of members change, and do not match": {
 			service: headless("nginx", map[string]string{"app": "other"}), change: relabelled, old: settest.Valid(),
-			want: `spec.serviceName: the selector of Service "nginx" (app=other) matches no member, whose labels are those of spec.template (app=web,tier=db), so members have no DNS names; change the selector or the labels`},
+			want: `spec.serviceName: the selector of Service "nginx" (app=other) does not match the labels of spec.template (app=web,tier=db), so members have no DNS names; change the selector or the labels`},
 		"the labels of members change, and there was none": {change: relabelled, old: settest.Valid()},
 		"an override gives a member the label": {
 			service: headless("nginx", map[string]string{"role": "canary"}), change: func(set *v1.StatefulSet) {
@@ -110,7 +110,7 @@ func TestWarningsAboutStorageClasses(t *testing.T) {
 		{Name: "big", VolumeClaims: []v1.VolumeClaimOverride{{Name: "data-0", StorageClassName: new("fats")}}}}
 	missing := func(at, class string) string {
 		return fmt.Sprintf(
-			"%s: the cluster has no StorageClass %q now, so claims get a volume only where a PersistentVolume of that class exists; create the class, or name one that kubectl get storageclasses shows", at, class)
+			"%s: the cluster has no StorageClass %q now, so claims get a volume only if a PersistentVolume of that class exists; create the class, or use one that kubectl get storageclasses lists", at, class)
 	}
 	for sentence, test := range map[string]struct {
 		set, old *v1.StatefulSet

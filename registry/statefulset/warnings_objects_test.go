@@ -40,11 +40,11 @@ func TestWarningsOfRemovedTemplates(t *testing.T) {
 	}{
 		"are not given where the objects stay": {withTemplates(kept), withTemplates(), ""},
 		"are given where they go": {withTemplates(givingAway("conf", 0)), withTemplates(),
-			`spec.objectTemplates: template "conf", ConfigMap $(IDENTITY)-conf, is removed, and its objects are deleted when no pod is left that may use them; to keep them, put it back`},
+			`spec.objectTemplates: template "conf" (ConfigMap $(IDENTITY)-conf) is removed, and its objects are deleted when no pod can use them any more; to keep them, add the template again`},
 		"say how much later": {withTemplates(givingAway("conf", 1800)), withTemplates(),
-			`spec.objectTemplates: template "conf", ConfigMap $(IDENTITY)-conf, is removed, and its objects are deleted 30m0s after no pod is left that may use them; to keep them, put it back`},
+			`spec.objectTemplates: template "conf" (ConfigMap $(IDENTITY)-conf) is removed, and its objects are deleted 30m0s after no pod can use them any more; to keep them, add the template again`},
 		"are given of those that are too many": {withTemplates(many...), withTemplates(),
-			`spec.objectTemplates: template "t16" is removed, and its objects stay: those of 16 removed templates have yet to be deleted, which is the most at a time`},
+			`spec.objectTemplates: template "t16" is removed, and its objects are kept, because the objects of 16 removed templates are not deleted yet, which is the limit`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set, old := settest.Changed(test.to), settest.Changed(test.from)

@@ -126,14 +126,14 @@ func TestWarningsAboutMembersThatMove(t *testing.T) {
 			[]edit{reserve(v1.OrdinalRange{First: 1}), func(s *v1.StatefulSetSpec) { s.Replicas = ptr.To[int32](2) }}, nil},
 		"a member": {
 			[]edit{reserve(v1.OrdinalRange{First: 1})},
-			[]string{"spec.ordinals.reserved: member web-1 is removed, and as many are created at other ordinals; to remove without that, lower spec.replicas in the same write"}},
+			[]string{"spec.ordinals.reserved: member web-1 is removed, and as many are created at other ordinals; to remove members without that, lower spec.replicas in the same write"}},
 		"two members and their data": {[]edit{reserve(v1.OrdinalRange{First: 1, Last: ptr.To[int32](7)}), func(s *v1.StatefulSetSpec) {
 			s.Replicas = ptr.To[int32](1)
 			s.PersistentVolumeClaimRetentionPolicy.WhenScaled = v1.DeletePersistentVolumeClaimRetentionPolicyType
 		}}, []string{
 			"spec.ordinals.reserved: members web-1 and 1 more are removed, and their claims are deleted, because persistentVolumeClaimRetentionPolicy.whenScaled is Delete"}},
 		"another service": {[]edit{func(s *v1.StatefulSetSpec) { s.ServiceName = "" }},
-			[]string{`spec.serviceName: members keep the DNS names that they have in Service "nginx" until they are recreated; keep that Service until then`}},
+			[]string{`spec.serviceName: members keep their DNS names in Service "nginx" until they are recreated; keep that Service until then`}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := settest.Valid()

@@ -23,16 +23,16 @@ import (
 	"statefulset.dev/window"
 )
 
-// trialsAtOnce is how many objects are tried on the host at the same time at most, whatever
-// the number of requests. At first it is firstTrials, and never less than leastTrials: how
-// many of the others the host is given follows from how it answers.
+// trialsAtOnce is the maximum number of objects that are tried at the same time, for all requests.
+// The number begins with firstTrials, and never falls below leastTrials. Between these limits, it
+// depends on the answers of the host cluster.
 const (
 	trialsAtOnce = 32
 	firstTrials  = 8
 	leastTrials  = 2
 )
 
-// dryRunner creates objects in the host as dry runs.
+// dryRunner creates objects in the host cluster with dry runs.
 type dryRunner struct {
 	client  rest.Interface
 	objects objectRunner
@@ -41,10 +41,10 @@ type dryRunner struct {
 
 var _ Host = dryRunner{}
 
-// newDryRunner asks the host in the name of another account, unless that is empty. It may
-// create the objects that are tried, and only in dry runs; and since the host does not take
-// its requests for those of the controller, they do not queue up in front of these. Objects of other
-// kinds are tried in the name of this server.
+// newDryRunner returns a dryRunner that uses another account of the host cluster, unless as is
+// empty. That account may create the objects, but only in dry runs. Since the host cluster does not
+// count its requests as requests of the controller, they do not delay those. Objects of other kinds
+// are tried with the account of this server.
 func newDryRunner(config *rest.Config, as string, resources Resources) (dryRunner, error) {
 	objects, err := newObjectRunner(config, resources)
 	if err != nil {
@@ -62,7 +62,7 @@ func newDryRunner(config *rest.Config, as string, resources Resources) (dryRunne
 	return dryRunner{client.CoreV1().RESTClient(), objects, window.NewGate(window.New(leastTrials, firstTrials, trialsAtOnce))}, nil
 }
 
-// TryCreate asks whether the object could be created.
+// TryCreate sends a dry run that creates the object.
 func (r dryRunner) TryCreate(ctx context.Context, object runtime.Object) Answer {
 	leave, err := r.gate.Enter(ctx)
 	if err != nil {
@@ -88,17 +88,17 @@ func (r dryRunner) try(ctx context.Context, object runtime.Object) Answer {
 	return Answer{Err: mayNotAsk(withoutURL(err)), Warnings: heard.texts}
 }
 
-// mayNotAsk tells a host that does not let us speak for the other account from one that
-// refuses the object.
+// mayNotAsk distinguishes a host cluster that does not allow us to impersonate the other account
+// from one that rejects the object.
 func mayNotAsk(err error) error {
 	status, ok := err.(apierrors.APIStatus)
 	if apierrors.IsForbidden(err) && ok && status.Status().Details != nil && status.Status().Details.Kind == "serviceaccounts" {
-		return fmt.Errorf("this server may not ask the host cluster: %s", status.Status().Message)
+		return fmt.Errorf("this server is not allowed to send dry runs to the host cluster: %s", status.Status().Message)
 	}
 	return err
 }
 
-// hostResource is where an object is created.
+// hostResource returns the resource and the namespace of an object.
 func hostResource(object runtime.Object) (resource, namespace string, err error) {
 	switch o := object.(type) {
 	case *corev1.PodTemplate:
@@ -108,11 +108,11 @@ func hostResource(object runtime.Object) (resource, namespace string, err error)
 	case *corev1.PersistentVolumeClaim:
 		return "persistentvolumeclaims", o.Namespace, nil
 	}
-	return "", "", fmt.Errorf("%T is not tried on the host", object)
+	return "", "", fmt.Errorf("%T cannot be tried on the host cluster", object)
 }
 
-// withoutURL is the cause of a request's failure: which object was sent where means
-// nothing to the user of another server.
+// withoutURL returns the cause of a failed request. The URL of the request has no meaning for the
+// user of another server.
 func withoutURL(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the host cluster cannot be reached: %w", failed.Err)
@@ -120,13 +120,13 @@ func withoutURL(err error) error {
 	return err
 }
 
-// warningList hears the warnings of one request.
+// warningList collects the warnings of one request.
 type warningList struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// HandleWarningHeaderWithContext keeps a warning of the code that Kubernetes uses.
+// HandleWarningHeaderWithContext records a warning with the code that Kubernetes uses.
 func (w *warningList) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
 	if code != 299 || strings.TrimSpace(text) == "" {
 		return

@@ -20,11 +20,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Resources are those that a host serves for objects of a kind.
+// Resources returns the resources that the host cluster serves for objects of a kind.
 type Resources func(ctx context.Context, kind schema.GroupVersionKind) ([]metav1.APIResource, error)
 
-// objectRunner tries objects of any kind, in the name of this server: it makes them later, and nobody
-// else has just the rights that takes.
+// objectRunner tries objects of any kind with the account of this server, which creates them later.
+// No other account has exactly the required rights.
 type objectRunner struct {
 	about     metadata.Interface
 	objects   dynamic.Interface
@@ -46,8 +46,8 @@ func newObjectRunner(config *rest.Config, resources Resources) (objectRunner, er
 	return objectRunner{about, objects, resources}, nil
 }
 
-// try asks whether an object could be created, or, if the set has it already, be changed to this. One
-// that is somebody else's is left alone, and so nothing is asked about it.
+// try sends a dry run that creates an object or, if the set already has it, changes it. It does not
+// try an object that the set does not own, because the controller does not change that one.
 func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured) Answer {
 	kind := object.GroupVersionKind()
 	served, err := r.resources(ctx, kind)
@@ -76,13 +76,14 @@ func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured
 	}
 }
 
-// setOf is the name of the set whose object it says that it is.
+// setOf is the name of the set in the owner annotation of an object.
 func setOf(object metav1.Object) string {
 	name, _, _ := strings.Cut(object.GetAnnotations()[v1.OwnerAnnotation], "/")
 	return name
 }
 
-// withoutDrawn is an object as it is applied, without the texts that stand for what is drawn once.
+// withoutDrawn returns an object for an apply, without the placeholders of values that are
+// generated only once.
 func withoutDrawn(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return object
@@ -94,10 +95,10 @@ func withoutDrawn(object *unstructured.Unstructured) *unstructured.Unstructured 
 
 type heardKey struct{}
 
-// heardInContext hears the warnings of a request for the one who has made it.
+// heardInContext records the warnings of a request in its context.
 type heardInContext struct{}
 
-// HandleWarningHeaderWithContext hands a warning on.
+// HandleWarningHeaderWithContext passes a warning to the list in the context.
 func (heardInContext) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
 	if heard, ok := ctx.Value(heardKey{}).(*warningList); ok {
 		heard.HandleWarningHeaderWithContext(ctx, code, agent, text)

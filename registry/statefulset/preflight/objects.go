@@ -15,12 +15,13 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// mostObjects is how many objects of templates are tried for one write.
+// mostObjects is the maximum number of objects of templates that are tried for one write.
 const mostObjects = 16
 
-// objectTrials are the trials of the templates of objects that make others than those of the old set,
-// nil if there is none: of each the object of the first member, and that of the last, or the one of the
-// set. They have their real names, which their contents may repeat.
+// objectTrials returns the trials of the object templates that render other objects than in the old
+// set, nil if there are none. Each template is tried with the objects of the first and the last
+// member, or with the object of the set. The objects have their real names, because their content
+// may contain the name.
 func objectTrials(within *render.Evaluation, set, old *v1.StatefulSet) (trials []trial) {
 	changed := identity.ChangedObjectTemplates(set, old)
 	if len(changed) == 0 {
@@ -28,7 +29,7 @@ func objectTrials(within *render.Evaluation, set, old *v1.StatefulSet) (trials [
 	}
 	templates, wrong := identity.OverridesWithin(within, set).Objects()
 	if wrong != nil {
-		return nil // which was found before
+		return nil // reported by the validation
 	}
 	for _, i := range changed {
 		path := field.NewPath("spec", "objectTemplates").Index(i).Child("object").String()
@@ -42,7 +43,8 @@ func objectTrials(within *render.Evaluation, set, old *v1.StatefulSet) (trials [
 	return trials
 }
 
-// withTexts has a Secret have what is drawn for it when it is created: some types want their keys.
+// withTexts adds placeholders for the values that are generated when a Secret is created, because
+// some types of Secrets require their keys.
 func withTexts(object *unstructured.Unstructured, generate []v1.GeneratedKey) *unstructured.Unstructured {
 	data := map[string]any{}
 	for _, key := range generate {

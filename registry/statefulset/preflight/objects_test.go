@@ -107,9 +107,9 @@ func TestWhatIsFoundInAnObjectIsFoundInItsTemplate(t *testing.T) {
 			Answer{Err: invalid}, []string{at + `.data[x]: Invalid value: "x": must be better`}, nil},
 		"one that could not be changed is warned of": {Answer{Err: invalid, There: true}, nil, []string{
 			at + ": ConfigMap web-0-conf could not be changed: " + at +
-				`.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`,
+				`.data[x]: Invalid value: "x": must be better; if the field is immutable, delete the object so that it is recreated`,
 			at + ": ConfigMap web-2-conf could not be changed: " + at +
-				`.data[x]: Invalid value: "x": must be better; if it may not be changed, delete it to have it made anew`}},
+				`.data[x]: Invalid value: "x": must be better; if the field is immutable, delete the object so that it is recreated`}},
 		"one that the host has no opinion of is warned of": {Answer{Err: ErrBusy}, nil, []string{at + ": not checked: " + ErrBusy.Error()}},
 		"warnings of the host are the set's":               {Answer{Warnings: []string{"data.x: is old"}}, nil, []string{at + ".data.x: is old"}},
 		"one of somebody else is left alone":               {Answer{There: true}, nil, nil},

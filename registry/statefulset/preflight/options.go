@@ -11,28 +11,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// What is done with a set whose template or claims the host finds invalid: it is
-// refused, or accepted with a warning; or the host is not asked.
+// The modes for a set whose template or claims the host cluster finds invalid: reject it, or accept
+// it with a warning, or send no dry runs.
 const (
 	enforce = "enforce"
 	warn    = "warn"
 	off     = "off"
 )
 
-// defaultIdentity is the account of the manifests that may create what is tried,
-// in dry runs only.
+// defaultIdentity is the account of the manifests that may create these objects in dry runs only.
 const defaultIdentity = "system:serviceaccount:statefulset-system:statefulset-preflight"
 
-// Options say what is done with a set whose pods or claims the host finds invalid.
+// Options specify how sets are tried on the host cluster.
 type Options struct {
 	// Mode is "enforce", "warn" or "off".
 	Mode string
-	// Identity is the user of the host in whose name dry runs are asked for,
-	// empty for this server itself.
+	// Identity is the user of the host cluster for dry runs. If it is empty, this server uses its
+	// own account.
 	Identity string
 }
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{Mode: enforce, Identity: defaultIdentity}
 }
@@ -40,12 +39,12 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Mode, "preflight", o.Mode,
-		"What to do with a set whose pod template, claim templates or objects the host cluster finds invalid in a dry run: enforce refuses it, warn accepts it with a warning, off does not ask the host.")
+		"What to do with a set if a dry run on the host cluster finds its pod template, claim templates or objects invalid: enforce rejects the set, warn accepts it with a warning, off skips the dry run.")
 	flags.StringVar(&o.Identity, "preflight-identity", o.Identity,
-		"User of the host cluster in whose name these dry runs are asked for, which this server must be allowed to impersonate. The manifests have an account that may create in dry runs only. If empty, the server asks in its own name.")
+		"User of the host cluster as which this server sends these dry runs. The server must be allowed to impersonate this user. The manifests have an account that can create objects in dry runs only. If empty, the server sends the dry runs as itself.")
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns an error for each invalid value, with its flag.
 func (o *Options) Validate() []error {
 	if slices.Contains([]string{enforce, warn, off}, o.Mode) {
 		return nil
@@ -53,7 +52,7 @@ func (o *Options) Validate() []error {
 	return []error{fmt.Errorf("--preflight is %q, must be %s, %s or %s", o.Mode, enforce, warn, off)}
 }
 
-// Build lets sets be tried on a host before they are stored.
+// Build returns a Preflight that tries sets on a host cluster before they are stored.
 func (o *Options) Build(host *rest.Config, resources Resources) (Preflight, error) {
 	if o.Mode == off {
 		return Preflight{}, nil

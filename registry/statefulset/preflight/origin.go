@@ -14,25 +14,24 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// templateVolumes is where a set has the volumes of its template.
+// templateVolumes is the path of the volumes in the template of a set.
 const templateVolumes = "spec.template.spec.volumes"
 
-// origin translates the field paths of an object that is made from a set into those
-// of the set.
+// origin translates field paths of an object that is rendered from a set to field paths of the set.
 type origin struct {
-	// whole is where the whole object comes from, if it is made from one part of the set.
+	// whole is the path in the set from which the whole object is rendered, if there is only one.
 	whole string
-	// fields are looked through in this order.
+	// fields are tried in this order.
 	fields []fieldOrigin
-	// volumes are the paths of the set that the pod's volumes come from, by index.
+	// volumes are the paths in the set of the pod's volumes, by index.
 	volumes []string
 }
 
-// fieldOrigin says which field of the set a field of the object is made from.
+// fieldOrigin is a field of the object, and the field of the set from which it is rendered.
 type fieldOrigin struct{ object, set string }
 
-// of is the path of the set for a path of the object. A path that comes from nowhere
-// in the set stays as it is.
+// of translates a path of the object to a path of the set. It returns a path without an origin in
+// the set unchanged.
 func (o origin) of(path string) string {
 	if o.whole != "" {
 		return o.whole + "." + path
@@ -45,8 +44,8 @@ func (o origin) of(path string) string {
 	return path
 }
 
-// volume puts the origin of a volume in the place of its index: in the pod, the
-// claims come first.
+// volume replaces the index of a volume with the path of its origin. In the pod, the claims come
+// first.
 func (o origin) volume(path string) string {
 	index, ok := strings.CutPrefix(path, templateVolumes+"[")
 	if !ok {
@@ -59,7 +58,7 @@ func (o origin) volume(path string) string {
 	return path
 }
 
-// warning is a warning about the object as one about the set. Many begin with a
+// warning translates a warning about the object to one about the set. Many warnings begin with a
 // path.
 func (o origin) warning(text string) string {
 	path, rest, ok := strings.Cut(text, ": ")
@@ -69,14 +68,15 @@ func (o origin) warning(text string) string {
 	return o.of(path) + ": " + rest
 }
 
-// below is what follows prefix in a path, if the path is of that field or below it.
+// below returns the part of a path after prefix, if the path is that of the field or of a field
+// below it.
 func below(path, prefix string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, prefix)
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// volumeOrigins are where the volumes of a pod of the set come from: first the claims,
-// then the template's volumes that no claim takes the place of.
+// volumeOrigins are the origins of the volumes of a pod: first the claims, then the volumes of the
+// template that no claim replaces.
 func volumeOrigins(set *v1.StatefulSet) []string {
 	var origins []string
 	claims := sets.New[string]()

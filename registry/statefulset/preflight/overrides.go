@@ -15,13 +15,13 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// mostOverrides is how many overrides with different pods are tried on the host for one write,
-// each as a template and as a pod.
+// mostOverrides is the maximum number of overrides with different pods that are tried for one
+// write, each as a template and as a pod.
 const mostOverrides = 10
 
-// overrideTrials are the trials of the pods that overrides make, as the first member of each,
-// but for those that another set has, too. Overrides that differ in their names and members
-// only are tried once. Those for which there is no room have no object.
+// overrideTrials returns the trials of the pods of overrides, as the first member of each, except
+// those that known has, too. Overrides that differ only in their names and members are tried once.
+// Trials beyond the limit have no object.
 func overrideTrials(within *render.Evaluation, set, known *v1.StatefulSet) []trial {
 	if known != nil && equality.Semantic.DeepEqual(set.Spec.Overrides, known.Spec.Overrides) {
 		return nil
@@ -50,7 +50,8 @@ func overrideTrials(within *render.Evaluation, set, known *v1.StatefulSet) []tri
 	return trials
 }
 
-// hashOf tells overrides apart whose pods differ, empty for one that says nothing about pods.
+// hashOf is a hash that differs for overrides with different pods. It is empty if an override does
+// not apply to pods.
 func hashOf(overrides *identity.Overrides, override *v1.MemberOverride) string {
 	if len(override.Ordinals) == 0 {
 		return ""
@@ -63,7 +64,7 @@ func overrideTrial(set *v1.StatefulSet, overrides *identity.Overrides, i int) []
 	template, wrong := overrides.Rendered(identity.SourceOf(set), first)
 	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", first)
 	if wrong != nil || again != nil {
-		return nil // which was found before
+		return nil // reported by the validation
 	}
 	trials := podTrials(set, pod, template.ObjectMeta, overridePath(i).String(), overrideOrigins(set, &pod.Spec, i))
 	for j := range trials {
@@ -111,11 +112,11 @@ func overrideOrigins(set *v1.StatefulSet, pod *corev1.PodSpec, i int) (origins [
 	return origins
 }
 
-// mostVariables is for how many variables of a container it is known that an override has them.
-// What is found in others is told of the template.
+// mostVariables is the maximum number of variables of a container that are traced to an override.
+// Errors in other variables are reported for the template.
 const mostVariables = 100
 
-// placeOf is the container of a name, and where a pod has it; nil if it has none.
+// placeOf returns the container of a name and its path in a pod, nil if there is none.
 func placeOf(pod *corev1.PodSpec, name string) (*corev1.Container, *field.Path) {
 	for i := range pod.Containers {
 		if pod.Containers[i].Name == name {

@@ -21,47 +21,47 @@ import (
 )
 
 const (
-	// patience is how long a write waits for the host's opinion.
+	// patience is the maximum time for which a write waits for the answers of the host cluster.
 	patience = 3 * time.Second
-	// mostTrials is how many objects are tried on the host for one write, at the same
-	// time: the template, its pod, and the claims of fourteen templates that differ. What
-	// overrides make has a bound of its own.
+	// mostTrials is the maximum number of objects of templates that are tried for one write, at the
+	// same time: the pod template, its pod, and the claims of fourteen different claim templates.
+	// The pods of overrides have a limit of their own.
 	mostTrials = 16
 )
 
 // Host is the cluster in which the members of sets run.
 type Host interface {
-	// TryCreate asks whether a PodTemplate, a Pod, a PersistentVolumeClaim or an object of a
-	// template could be created in the host, as a dry run: nothing comes of it.
+	// TryCreate tries with a dry run whether a PodTemplate, a Pod, a PersistentVolumeClaim or an
+	// object of a template could be created in the host cluster. It changes nothing.
 	TryCreate(ctx context.Context, object runtime.Object) Answer
 }
 
-// ErrBusy is the answer if the host could not be asked in time, because other requests
-// had it asked.
+// ErrBusy is the answer if the object could not be tried in time, because too many other requests
+// were tried.
 var ErrBusy = errors.New("too many other objects are being tried on the host cluster")
 
-// Answer is what the host says of an object that it was asked to try.
+// Answer is the answer of the host cluster for an object.
 type Answer struct {
-	// Err says why the object could not be created, or why the host cannot tell. Nil
-	// if it could.
+	// Err is the reason why the object could not be created, or why that is not known. It is nil if
+	// the object could be created.
 	Err error
-	// Warnings are those that the host would give to the object's creator.
+	// Warnings are the warnings that the host cluster would return to the creator of the object.
 	Warnings []string
-	// There is true if there is such an object, so that it was asked whether that could be changed.
+	// There is true if the object exists, so that a change of it was tried.
 	There bool
 }
 
-// Preflight is what is done with a set that is written before it is stored: objects
-// as they will be made from it are tried on the host. The zero value does nothing.
+// Preflight tries a set before it is stored: it sends dry runs with the objects that will be
+// rendered from the set to the host cluster. The zero value does nothing.
 type Preflight struct {
-	// Host is asked. Nil if nobody is.
+	// Host is the host cluster. If it is nil, nothing is tried.
 	Host Host
-	// WarnOnly accepts sets that the host finds invalid, with warnings.
+	// WarnOnly accepts sets that the host cluster finds invalid, with warnings.
 	WarnOnly bool
 }
 
-// AfterCreate tries a new set that admission has let through. An admission plugin that
-// charges for the set asks for the trials itself; see Trials.
+// AfterCreate tries a new set after its admission. An admission plugin that charges for the set
+// calls the trials itself; see Trials.
 func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjectFunc {
 	if p.Host == nil {
 		return admit
@@ -80,9 +80,9 @@ func (p Preflight) AfterCreate(admit rest.ValidateObjectFunc) rest.ValidateObjec
 	}
 }
 
-// AfterUpdate tries a changed set that admission has let through, if anything of it has
-// changed that a pod, a claim or an object is made from. When the store repeats an update, because
-// what it had read was old, what it makes of the same set is not tried again.
+// AfterUpdate tries a changed set after its admission, if an input of its pods, claims or objects
+// has changed. When the store repeats an update, because it had read an old version, the same set
+// is not tried again.
 func (p Preflight) AfterUpdate(admit rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	if p.Host == nil {
 		return admit
@@ -106,8 +106,8 @@ func (p Preflight) AfterUpdate(admit rest.ValidateObjectUpdateFunc) rest.Validat
 	}
 }
 
-// Trials tries on the host a set that is being admitted, when it is called for the first
-// time, and returns why the set is refused.
+// Trials tries a set that is being admitted when it is called for the first time. It returns the
+// reason why the set is rejected.
 type Trials func() error
 
 type trialsKey struct{}
@@ -116,17 +116,17 @@ func withTrials(ctx context.Context, trials Trials) context.Context {
 	return context.WithValue(ctx, trialsKey{}, trials)
 }
 
-// TrialsOf are the trials of the request that is being admitted, if it has any. Who
-// charges for what it admits calls them before: what is refused must not be charged for.
+// TrialsOf returns the trials of the request that is being admitted, if it has any. An admission
+// plugin that charges for a set calls them first, because a rejected set must not be charged.
 func TrialsOf(ctx context.Context) (Trials, bool) {
 	trials, ok := ctx.Value(trialsKey{}).(Trials)
 	return trials, ok
 }
 
-// changedTrials are the trials of what is not as it was.
+// changedTrials returns the trials of the parts that changed.
 func changedTrials(within *render.Evaluation, set, old *v1.StatefulSet) []trial {
 	var trials []trial
-	known := old // whose overrides have been tried
+	known := old // its overrides have been tried
 	rendersAnew := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
 	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
 		trials, known = append(trials, templateTrials(within, set)...), nil
@@ -137,8 +137,8 @@ func changedTrials(within *render.Evaluation, set, old *v1.StatefulSet) []trial 
 	return slices.Concat(trials, overrideTrials(within, set, known), objectTrials(within, set, old))
 }
 
-// try asks the host about all objects at once. It returns an error for a set that
-// the host finds invalid; what else it has to say becomes warnings.
+// try tries all objects at the same time. It returns an error for a set that the host cluster finds
+// invalid. All other answers become warnings.
 func (p Preflight) try(ctx context.Context, set *v1.StatefulSet, trials []trial) error {
 	asked, left := bounded(trials)
 	found := judge(asked, p.ask(ctx, asked))
@@ -151,7 +151,7 @@ func (p Preflight) try(ctx context.Context, set *v1.StatefulSet, trials []trial)
 	return nil
 }
 
-// bounded are the trials for which there is room, and what is said of the others.
+// bounded returns the trials within the limits, and warnings about the others.
 func bounded(trials []trial) (asked []trial, left []string) {
 	of := map[group][]trial{}
 	for _, t := range trials {

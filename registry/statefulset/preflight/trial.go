@@ -15,22 +15,21 @@ import (
 	"statefulset.dev/identity/render"
 )
 
-// trial is an object to be tried on the host.
+// trial is an object that is tried on the host cluster.
 type trial struct {
 	object runtime.Object
 	// path is the part of the set that is tried.
 	path string
-	// twins are the claim templates that differ from this one in their name only. What
-	// holds for one holds for all.
+	// twins are the claim templates that differ from this one only in their name. The answer
+	// applies to all of them.
 	twins []int
-	// origin says where in the set the object's fields come from.
+	// origin translates the fields of the object to fields of the set.
 	origin origin
-	// binding is the field of the object whose faults are faults of the set: apps/v1
-	// refuses it too. What the host finds invalid elsewhere depends on the namespace
-	// or is made up by us, and apps/v1 accepts it; so do we, with a warning. Empty if
-	// there is no such field.
+	// binding is the field of the object whose errors make the set invalid, as in apps/v1. Errors
+	// in other fields depend on the namespace, or on parts that we add, and apps/v1 accepts them.
+	// We also accept them, with a warning. It is empty if there is no such field.
 	binding string
-	// group is what it is of. Each has a bound of its own.
+	// group is the group of the trial. Each group has its own limit.
 	group group
 }
 
@@ -40,20 +39,20 @@ type group int
 const (
 	// ofTemplate are trials of the pod template and the claim templates.
 	ofTemplate group = iota
-	// ofOverride are those of overrides.
+	// ofOverride are trials of overrides.
 	ofOverride
-	// ofObject are those of the templates of objects. All that the host finds invalid in an object that
-	// is not there yet is a fault of the set.
+	// ofObject are trials of object templates. Every error in an object that does not exist yet
+	// makes the set invalid.
 	ofObject
 )
 
-// templateTrials are the trials of a pod template. It is tried as a PodTemplate, in
-// which the host looks at what stands in the template and at nothing else, as it does
-// in a StatefulSet of its own; and as the pod of the first member, which the host's
-// policies look at. A template that is rendered is tried as it is for the last member, too.
+// templateTrials returns the trials of a pod template. It is tried as a PodTemplate, of which the
+// host cluster validates only the template, as it does for its own StatefulSets. It is also tried
+// as the pod of the first member, which the policies of the host cluster check. A template that is
+// rendered is also tried for the last member.
 //
-// Every object gets a generated name: that of the member may be taken, by the member
-// itself. Its hostname and labels have the real name, so lengths are judged.
+// Every object gets a generated name, because the name of the member may be in use by the member
+// itself. Its hostname and labels have the real name, so their lengths are validated.
 func templateTrials(within *render.Evaluation, set *v1.StatefulSet) []trial {
 	var trials []trial
 	for _, ordinal := range endsOf(set, set.Spec.Identity == nil) {
@@ -62,7 +61,8 @@ func templateTrials(within *render.Evaluation, set *v1.StatefulSet) []trial {
 	return trials
 }
 
-// endsOf are the ordinals of the first member and of the last, or of the first alone if all are alike.
+// endsOf are the ordinals of the first and the last member, or of the first one only, if all are
+// alike.
 func endsOf(set *v1.StatefulSet, alike bool) []int {
 	roster := identity.OrdinalsOf(set)
 	if last, any := roster.Last(); any && last != roster.First() && !alike {
@@ -71,27 +71,27 @@ func endsOf(set *v1.StatefulSet, alike bool) []int {
 	return []int{roster.First()}
 }
 
-// memberTrials are the trials of the pod template as it is for a member without an override.
+// memberTrials returns the trials of the pod template for a member without an override.
 func memberTrials(within *render.Evaluation, set *v1.StatefulSet, ordinal int) []trial {
 	overrides := identity.OverridesWithin(within, withoutOverrides(set))
 	template, wrong := overrides.Rendered(identity.SourceOf(set), ordinal)
 	pod, again := overrides.Pod(identity.SourceOf(set), set.Name+"-preflight", ordinal)
 	if wrong != nil || again != nil {
-		return nil // which was found before
+		return nil // reported by the validation
 	}
 	return podTrials(set, pod, template.ObjectMeta, "spec.template", nil)
 }
 
-// withoutOverrides is a set all of whose members are made from the templates alone.
+// withoutOverrides returns the set without overrides.
 func withoutOverrides(set *v1.StatefulSet) *v1.StatefulSet {
 	plain := *set
 	plain.Spec.Overrides = nil
 	return &plain
 }
 
-// podTrials are the trials of the pod that is made from a template with this metadata. What is
-// found in a field of the pod's template is found in the part of the set that overrides has for
-// it, and else in the template of the set.
+// podTrials returns the trials of the pod that is built from a template with this metadata. An
+// error in a field of the pod template is reported for the override that sets the field, or else
+// for the template of the set.
 func podTrials(set *v1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta, path string, overrides []fieldOrigin) []trial {
 	pod.Name = ""
 
@@ -122,16 +122,16 @@ func podTrials(set *v1.StatefulSet, pod *corev1.Pod, meta metav1.ObjectMeta, pat
 	}}
 }
 
-// claimTrials are the trials of the claim templates, as the claims of the first member.
-// Templates that differ in their name only are tried once.
+// claimTrials returns the trials of the claim templates, as claims of the first member. Templates
+// that differ only in their name are tried once.
 func claimTrials(set *v1.StatefulSet) []trial {
 	overrides := identity.OverridesOf(withoutOverrides(set))
 	trials := make([]trial, 0, min(len(set.Spec.VolumeClaimTemplates), mostTrials))
-	known := map[string]int{} // trials by what is in the claim
+	known := map[string]int{} // trials by the content of the claim
 	for i := range set.Spec.VolumeClaimTemplates {
 		claim, wrong := overrides.Claim(i, identity.OrdinalsOf(set).First())
 		if wrong != nil {
-			continue // which was found before
+			continue // reported by the validation
 		}
 		name := claim.Name
 		claim.Name = ""

@@ -18,14 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// findings are what the host has found.
+// findings are the results of trials.
 type findings struct {
-	// errs are what is wrong with the set itself.
+	// errs are the errors in the set itself.
 	errs     field.ErrorList
 	warnings []string
 }
 
-// texts are all findings as warnings.
+// texts returns all findings as warnings.
 func (f findings) texts() []string {
 	texts := make([]string, 0, len(f.errs)+len(f.warnings))
 	for _, err := range f.errs {
@@ -34,8 +34,8 @@ func (f findings) texts() []string {
 	return append(texts, f.warnings...)
 }
 
-// judge reads the host's answers. A template that is invalid makes its pod invalid
-// too, so where there are errors nothing else counts.
+// judge evaluates the answers of the host cluster. An invalid template also makes its pod invalid,
+// so if there are errors, warnings are dropped.
 func judge(trials []trial, answers []Answer) findings {
 	var all findings
 	for i, trial := range trials {
@@ -53,8 +53,8 @@ func judge(trials []trial, answers []Answer) findings {
 	return all
 }
 
-// without are the findings that are not among others: what the host finds in the template, it
-// finds in each pod that an override makes of it.
+// without returns the findings that are not in others: a problem of the template is also found in
+// each pod of an override.
 func (f findings) without(others findings) findings {
 	known := sets.New(others.texts()...)
 	return findings{
@@ -79,7 +79,7 @@ func (t trial) judge(answer Answer) findings {
 			found.errs = append(found.errs, err)
 		case answer.There:
 			found.warnings = append(found.warnings,
-				fmt.Sprintf("%s: %s could not be changed: %v; if it may not be changed, delete it to have it made anew", t.path, t.noun(), err))
+				fmt.Sprintf("%s: %s could not be changed: %v; if the field is immutable, delete the object so that it is recreated", t.path, t.noun(), err))
 		default:
 			found.warnings = append(found.warnings, fmt.Sprintf("%s: %s could not be created: %v", t.path, t.noun(), err))
 		}
@@ -90,8 +90,8 @@ func (t trial) judge(answer Answer) findings {
 	return found
 }
 
-// binds reports whether what the host finds invalid in a field is a fault of the set. A field that
-// may not be changed is no fault of who deletes the object next.
+// binds reports whether an error in a field makes the set invalid. The error that a field is
+// immutable does not, because the user can delete the object.
 func (t trial) binds(path string, answer Answer) bool {
 	if t.group == ofObject {
 		return !answer.There
@@ -100,10 +100,11 @@ func (t trial) binds(path string, answer Answer) bool {
 	return binds && t.binding != ""
 }
 
-// mostTwins is how many claim templates like one that is invalid are complained of.
+// mostTwins is the maximum number of claim templates like an invalid one for which errors are
+// returned.
 const mostTwins = 16
 
-// ofTwins are the errors of the templates that are like the one that was tried.
+// ofTwins returns the errors of the templates that are like the one that was tried.
 func (t trial) ofTwins(answer Answer) field.ErrorList {
 	var errs field.ErrorList
 	for _, twin := range t.twins[:min(len(t.twins), mostTwins)] {
@@ -113,7 +114,7 @@ func (t trial) ofTwins(answer Answer) field.ErrorList {
 	return errs
 }
 
-// unasked says which claim templates were not tried, because they were too many.
+// unasked names claim templates that were not tried, because there were too many.
 func unasked(trials []trial) []string {
 	var left []string
 	count := 0
@@ -132,7 +133,7 @@ func unasked(trials []trial) []string {
 			left[0], count-1, left[len(left)-1], mostTrials)}
 }
 
-// unaskedOf says which parts of a set were not tried, because they were too many.
+// unaskedOf names parts of a set that were not tried, because there were too many.
 func unaskedOf(what string, most int) func(trials []trial) []string {
 	return func(trials []trial) []string {
 		if len(trials) == 0 {
@@ -143,14 +144,14 @@ func unaskedOf(what string, most int) func(trials []trial) []string {
 	}
 }
 
-// refusal words an answer that complains of no field.
+// refusal describes an answer that names no field.
 func (t trial) refusal(err error) string {
 	var status apierrors.APIStatus
 	switch {
 	case errors.Is(err, ErrBusy):
 		return fmt.Sprintf("not checked: %v", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("not checked: the host cluster has not answered within %s", patience)
+		return fmt.Sprintf("not checked: the host cluster did not answer within %s", patience)
 	case errors.As(err, &status):
 		return fmt.Sprintf("%s could not be created now: %v", t.noun(), err)
 	}
@@ -169,7 +170,7 @@ func (t trial) noun() string {
 	return "a pod template"
 }
 
-// invalidFields are the fields that an error complains of.
+// invalidFields are the fields that an error names.
 func invalidFields(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -178,8 +179,8 @@ func invalidFields(err error) []metav1.StatusCause {
 	return slices.DeleteFunc(slices.Clone(status.Status().Details.Causes), func(cause metav1.StatusCause) bool { return cause.Field == "" })
 }
 
-// fieldError is a complaint of the host in its own words. A kind of complaint that is
-// not known here, because the host is newer, becomes that of an invalid value.
+// fieldError converts an error of the host cluster to an error of the set. An unknown type of
+// error, of a newer host cluster, becomes an invalid value.
 func (o origin) fieldError(cause metav1.StatusCause) *field.Error {
 	kind := field.ErrorType(cause.Type)
 	detail, known := strings.CutPrefix(cause.Message, kind.String())
@@ -190,8 +191,8 @@ func (o origin) fieldError(cause metav1.StatusCause) *field.Error {
 		Type: kind, Field: o.of(cause.Field), BadValue: field.OmitValueType{}, Detail: shortened(strings.TrimPrefix(detail, ": "))}
 }
 
-// shortened leaves out the middle of a long complaint: the host repeats in it what a field has, which
-// may be a whole pod template, and says at its end what is wrong with that.
+// shortened removes the middle of a long error: the host cluster repeats the value of the field,
+// which may be a whole pod template, and names the problem at the end.
 func shortened(detail string) string {
 	const begin, end = 100, 300
 	text := []rune(detail)

@@ -120,7 +120,7 @@ func TestWhatTheHostSaysOfANewSet(t *testing.T) {
 		},
 		"a host that takes too long is warned of": {
 			preflight: Preflight{Host: refusing(template, fmt.Errorf("asking: %w", context.DeadlineExceeded))},
-			warnings:  []string{"spec.template: not checked: the host cluster has not answered within 3s"},
+			warnings:  []string{"spec.template: not checked: the host cluster did not answer within 3s"},
 		},
 		"a host that cannot be reached is warned of": {
 			preflight: Preflight{Host: refusing(claim, errors.New("no route to host"))},

@@ -1,5 +1,5 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package settest has sets for the tests of the registry, and changes to them.
+// Package settest provides sets for the tests of the registry, and changes of them.
 package settest

@@ -17,7 +17,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Valid is a set as it is after decoding: with defaults.
+// Valid is a valid set with defaults, as it is after decoding.
 func Valid() *v1.StatefulSet {
 	labels := map[string]string{"app": "web"}
 	set := &v1.StatefulSet{
@@ -44,7 +44,7 @@ func Valid() *v1.StatefulSet {
 	return set
 }
 
-// ClaimTemplate is one of 1 GiB.
+// ClaimTemplate is a claim template of 1 GiB.
 func ClaimTemplate(name string) corev1.PersistentVolumeClaim {
 	return corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -62,7 +62,7 @@ func Changed(change func(*v1.StatefulSet)) *v1.StatefulSet {
 	return set
 }
 
-// ManyClaims has claim templates that differ in their size, or in their name only.
+// ManyClaims is a set with claim templates that differ in their size, or only in their name.
 func ManyClaims(count int, differ bool) *v1.StatefulSet {
 	return Changed(func(set *v1.StatefulSet) {
 		set.Spec.VolumeClaimTemplates = nil
@@ -76,7 +76,7 @@ func ManyClaims(count int, differ bool) *v1.StatefulSet {
 	})
 }
 
-// Causes are what an error complains of.
+// Causes are the causes in an error.
 func Causes(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {
