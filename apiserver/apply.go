@@ -19,17 +19,17 @@ import (
 	"statefulset.dev/store/space"
 )
 
-// ApplyServing takes the port, and prepares all that does not need the host.
+// ApplyServing opens the port, and prepares everything that does not need the host cluster.
 func (o *Options) ApplyServing(config *Config) error {
 	generic := &config.Generic.Config
 	if err := o.Serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
-		return fmt.Errorf("making a self-signed certificate: %w", err)
+		return fmt.Errorf("creating a self-signed certificate: %w", err)
 	}
 	o.chooseAdvertisedAddress()
 	if err := o.Server.ApplyTo(generic); err != nil {
 		return fmt.Errorf("applying the generic options: %w", err)
 	}
-	port := o.Serving.BindPort // which a failure resets
+	port := o.Serving.BindPort // a failure resets it
 	if err := o.Serving.ApplyToConfig(generic); err != nil {
 		return fmt.Errorf("preparing to serve on --bind-address %s --secure-port %d: %w", o.Serving.BindAddress, port, err)
 	}
@@ -40,8 +40,8 @@ func (o *Options) ApplyServing(config *Config) error {
 	return nil
 }
 
-// applyAutoTLS puts a certificate that the server makes itself in the place of the one that
-// it has begun with.
+// applyAutoTLS replaces the certificate with which the server starts by one that the server issues
+// itself.
 func (o *Options) applyAutoTLS(config *Config, host *hostcluster.Host) error {
 	if !o.AutoTLS.Enabled {
 		return nil
@@ -56,8 +56,9 @@ func (o *Options) applyAutoTLS(config *Config, host *hostcluster.Host) error {
 	return nil
 }
 
-// chooseAdvertisedAddress takes that of the default route, if there is one. The generic
-// server wants an address, and nobody is told of it: the host finds us by a Service.
+// chooseAdvertisedAddress chooses the address of the default route, if there is one. The generic
+// server requires an address, but does not publish it: the host cluster finds this server through a
+// Service.
 func (o *Options) chooseAdvertisedAddress() {
 	if o.Server.DefaultAdvertiseAddress(o.Serving.SecureServingOptions) == nil {
 		return
@@ -98,13 +99,13 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.AnchorNamespace, o.ObjectNamespaces)
 }
 
-// ApplyStorage leads the server to its store.
+// ApplyStorage connects the server to its store.
 func (c *Config) ApplyStorage(o *backend.Options) error {
 	c.watchCache = o.Etcd.EnableWatchCache
 	return storage.Apply(o, c.codecs, &c.Generic.Config)
 }
 
-// applySpace bounds what is written to the store. The func that it returns stops that.
+// applySpace limits what is written to the store. The function that it returns stops that.
 func (o *Options) applySpace(ctx context.Context, config *Config) (func() error, error) {
 	etcd, err := o.Storage.Client()
 	if err != nil {
@@ -114,7 +115,7 @@ func (o *Options) applySpace(ctx context.Context, config *Config) (func() error,
 	if o.Storage.Embedded() {
 		remedies = space.Remedies{
 			Defragment: "restart this server, which defragments it",
-			Enlarge:    "move the store to an etcd of your own with a larger quota, see docs/backup.md",
+			Enlarge:    "move the store to your own etcd with a larger quota, see docs/backup.md",
 		}
 	}
 	room, stop, err := o.Space.Start(ctx, etcd, remedies)

@@ -27,53 +27,51 @@ import (
 
 // Config is everything that a server is built from, already resolved.
 type Config struct {
-	// Generic configures the part that every Kubernetes API server has. Its
-	// RESTOptionsGetter leads to the storage.
+	// Generic configures the part that every Kubernetes API server has. Its RESTOptionsGetter
+	// provides the storage.
 	Generic *genericapiserver.RecommendedConfig
 
-	// HostReady says why the host cluster cannot be used, nil if it can. Nil if the
-	// server has no host, as in tests.
+	// HostReady returns why the host cluster cannot be used, nil if it can. It is nil if the server
+	// has no host cluster, as in tests.
 	HostReady func(context.Context) error
 
-	// Certificate is what the server serves with if it makes that itself, else nil.
+	// Certificate is the serving certificate if the server issues it itself, else nil.
 	Certificate *autotls.Certificate
 
-	// Preflight tries sets on the host before they are stored. By default none is.
+	// Preflight tries sets in the host cluster before they are stored. By default, it tries none.
 	Preflight preflight.Preflight
 
-	// Services knows which headless Services the host has, for warnings. Nil if nobody
-	// does, as in tests.
+	// Services knows the headless Services of the host cluster, for warnings. It is nil if warnings
+	// are not possible, as in tests.
 	Services *hostcluster.Services
-	// StorageClasses looks up StorageClasses of the host, for warnings. It is there if Services is.
+	// StorageClasses looks up StorageClasses of the host cluster, for warnings. It is set if
+	// Services is.
 	StorageClasses *hostcluster.StorageClasses
 
-	// Dependents finds what belongs to a set in the host. Nil if the server has no
-	// host, as in tests.
+	// Dependents finds the objects in the host cluster that belong to a set. It is nil if the
+	// server has no host cluster, as in tests.
 	Dependents damaged.Host
 
-	// Planner makes the plans that are served at /plan. Nil if none are.
+	// Planner makes the plans that /plan serves. It is nil if the server serves none.
 	Planner Planner
 
-	// RunController runs the controller until its context ends; it is given access
-	// to this very server. It must return only then, or with an error. Nil for a
-	// server without a controller.
+	// RunController runs the controller until its context ends. It gets access to this server. It
+	// must return only then, or with an error. It is nil for a server without a controller.
 	RunController func(ctx context.Context, loopback *rest.Config) error
 
-	// ControllerReady says why the controller cannot do its work, nil if it can. May
-	// be nil.
+	// ControllerReady returns why the controller cannot do its work, nil if it can. It may be nil.
 	ControllerReady func() error
 
-	// ControllerState says what the controller is doing, for people who debug it.
-	// May be nil.
+	// ControllerState returns what the controller is doing, for debugging. It may be nil.
 	ControllerState func() ControllerState
 
-	// Guard keeps anything from being served while the store is not the right one.
-	// Nil if nothing checks that, as in tests.
+	// Guard prevents the server from serving anything while the store is not the right one. It is
+	// nil if nothing checks that, as in tests.
 	Guard *guard.Guard
-	// watchCache says whether sets are served from a cache.
+	// watchCache is true if sets are served from a cache.
 	watchCache bool
 
-	// Room bounds what is written to the store. Nil if nothing does, as in tests.
+	// Room limits what is written to the store. It is nil if nothing does, as in tests.
 	Room *space.Room
 
 	damaged *damaged.Sets
@@ -82,18 +80,18 @@ type Config struct {
 	codecs serializer.CodecFactory
 }
 
-// CompletedConfig is a Config with all gaps filled, which only Complete makes.
+// CompletedConfig is a Config with defaults, which only Complete creates.
 type CompletedConfig struct {
 	config  *Config
 	generic genericapiserver.CompletedConfig
 }
 
-// Server is built and not yet started.
+// Server is a server that is built but not started yet.
 type Server struct {
 	generic *genericapiserver.GenericAPIServer
 }
 
-// NewConfig is a Config without storage, host and controller.
+// NewConfig returns a Config without storage, host cluster and controller.
 func NewConfig() *Config {
 	known := scheme.New()
 	codecs := serializer.NewCodecFactory(known)
@@ -111,7 +109,7 @@ func NewConfig() *Config {
 	return config
 }
 
-// Complete fills the gaps.
+// Complete sets the defaults.
 func (c *Config) Complete() CompletedConfig {
 	filters.HandOver(&c.Generic.Config)
 	return CompletedConfig{config: c, generic: c.Generic.Complete()}
@@ -166,7 +164,7 @@ func (c CompletedConfig) New() (*Server, error) {
 	return &Server{server}, nil
 }
 
-// Run serves until ctx ends, and returns after everything was stopped.
+// Run serves until ctx ends, and returns after everything has stopped.
 func (s *Server) Run(ctx context.Context) error {
 	return s.generic.PrepareRun().RunWithContext(ctx)
 }

@@ -11,12 +11,12 @@ import (
 	"statefulset.dev/registry/damaged"
 )
 
-// tolerate makes storage go on when one set in it cannot be read.
+// tolerate makes storage continue when one of its sets cannot be read.
 func (c *Config) tolerate(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return damaged.Tolerate(getter, c.damagedSets())
 }
 
-// damagedSets are shared by everybody who reads sets from etcd.
+// damagedSets returns the record of damaged sets that all readers of etcd share.
 func (c *Config) damagedSets() *damaged.Sets {
 	if c.damaged == nil {
 		c.damaged = damaged.NewSets(c.Dependents)
@@ -24,12 +24,12 @@ func (c *Config) damagedSets() *damaged.Sets {
 	return c.damaged
 }
 
-// countDamaged lets operators and their alerts see that there are damaged sets. The server
-// stays ready: all others are served.
+// countDamaged shows operators and their alerts how many sets are damaged. The server stays ready,
+// because it serves all other sets.
 func countDamaged(sets *damaged.Sets) {
 	count := metrics.NewGauge(&metrics.GaugeOpts{
 		Subsystem: "statefulset_apiserver", Name: "damaged_sets",
-		Help: "How many stored sets cannot be read", StabilityLevel: metrics.ALPHA,
+		Help: "Number of stored sets that cannot be read", StabilityLevel: metrics.ALPHA,
 	})
 	// A second server in one process, which only tests have, is not counted.
 	_ = legacyregistry.Register(count)

@@ -11,7 +11,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// unservedServerFlags choose between versions of an API; ours has one.
+// unservedServerFlags returns flags that choose between versions of an API; this API has one.
 func unservedServerFlags() []string {
 	return []string{
 		"emulation-forward-compatible",
@@ -19,11 +19,12 @@ func unservedServerFlags() []string {
 	}
 }
 
-// unservedFeatureFlags would serve profiles on a socket without asking who reads them;
-// with --profiling they are served to whom the host permits /debug/pprof.
+// unservedFeatureFlags returns flags that would serve profiles on a socket without authorization.
+// With --profiling, the server serves them to users who have the right to /debug/pprof in the host
+// cluster.
 func unservedFeatureFlags() []string { return []string{"debug-socket-path"} }
 
-// addFlagsExcept adds the flags of one option group, without those named.
+// addFlagsExcept adds the flags of one option group, except the named ones.
 func addFlagsExcept(to *pflag.FlagSet, addFlags func(*pflag.FlagSet), names ...string) {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addFlags(all)
@@ -34,8 +35,8 @@ func addFlagsExcept(to *pflag.FlagSet, addFlags func(*pflag.FlagSet), names ...s
 	})
 }
 
-// StoreFlags are those flags of the server that lead to its store and, if host is
-// true, to its host cluster, in sections for a help text.
+// StoreFlags returns the flags of the server that select its store and, if host is true, its host
+// cluster, in sections for a help text.
 func (o *Options) StoreFlags(host bool) cliflag.NamedFlagSets {
 	all := o.Flags()
 	var sections cliflag.NamedFlagSets
@@ -47,7 +48,7 @@ func (o *Options) StoreFlags(host bool) cliflag.NamedFlagSets {
 	return sections
 }
 
-// ValidateStore says what is wrong with the values of StoreFlags, naming the flags.
+// ValidateStore returns what is wrong with the values of StoreFlags, naming the flags.
 func (o *Options) ValidateStore() error {
 	return errors.Join(append(o.Storage.Validate(), o.validateHost()...)...)
 }

@@ -18,10 +18,9 @@ import (
 	"statefulset.dev/version"
 )
 
-// applyGuard puts the guard of the store before everything that is served, and
-// starts it. The func that it returns sets the last mark; it is called when
-// nothing is written any more, and before the storage is closed. When the server
-// must be started again, fail is told.
+// applyGuard puts the guard of the store before everything that the server serves, and starts it.
+// The function that it returns sets the last mark. Call it when nothing is written any more, and
+// before the storage is closed. The guard calls fail when the server must restart.
 func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostcluster.Host,
 	fail context.CancelCauseFunc) (func() error, error) {
 	etcd, err := o.Storage.Client()
@@ -46,7 +45,7 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 	}, nil
 }
 
-// emulated is the version of ours that the server emulates, nil if it is its own.
+// emulated returns the version of this server that it emulates, nil if it emulates none.
 func (o *Options) emulated() *utilversion.Version {
 	effective := o.Server.ComponentGlobalsRegistry.EffectiveVersionFor(version.Component)
 	if effective.EmulationVersion().EqualTo(effective.BinaryVersion()) {
@@ -55,7 +54,7 @@ func (o *Options) emulated() *utilversion.Version {
 	return effective.EmulationVersion()
 }
 
-// StoredSets name all sets in the store.
+// StoredSets returns the identities of all sets in the store.
 func (c *Config) StoredSets(ctx context.Context, o *backend.Options) (map[dependents.SetID]bool, error) {
 	sets, err := storage.OpenSets(o, c.scheme, &c.Generic.Config, c.damagedSets())
 	if err != nil {
@@ -75,8 +74,8 @@ func (o *Options) advice() guard.Advice {
 	return a
 }
 
-// GuardWith lets nothing be served, and no controller run, unless the store is
-// right.
+// GuardWith ensures that nothing is served, and no controller runs, unless the store is the right
+// one.
 func (c *Config) GuardWith(g *guard.Guard) {
 	c.Guard = g
 	c.Generic.RESTOptionsGetter = g.Proven(c.Generic.RESTOptionsGetter, c.watchCache)

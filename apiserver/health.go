@@ -14,16 +14,16 @@ import (
 	"statefulset.dev/store/guard"
 )
 
-// The generic server brings the checks of etcd, of its informers and of its
-// hooks. Those below are ours; each says in its error what is missing.
+// The generic server provides the checks of etcd, of its informers and of its hooks. The checks
+// below are from this project; each error says what is missing.
 //
-// Everybody may ask for the checks and is told the names of those that fail. Reasons are
-// told by the single checks, /readyz/host for example, to whom the host permits that
-// path, and to administrators (group system:masters) without asking the host. Each check
-// is cheap: whoever reaches the port may ask, and no queue is in the way.
+// Everyone may call the checks and sees the names of the failed checks. The single checks,
+// /readyz/host for example, return reasons to users who have the right to that path in the host
+// cluster, and to administrators (group system:masters) without asking the host cluster. Each check
+// is cheap, because everyone who reaches the port may call it, and no queue limits that.
 
-// addStoreCheck makes the server unready while its store is not the right one. It
-// stays alive: a restart would not help, an operator does.
+// addStoreCheck makes the server unready while its store is not the right one. The server stays
+// alive, because not a restart but an operator must resolve that.
 func addStoreCheck(server *genericapiserver.GenericAPIServer, g *guard.Guard) error {
 	if g == nil {
 		return nil
@@ -31,9 +31,9 @@ func addStoreCheck(server *genericapiserver.GenericAPIServer, g *guard.Guard) er
 	return server.AddReadyzChecks(healthz.NamedCheck("store", func(*http.Request) error { return g.Check() }))
 }
 
-// addControllerChecks makes the server not alive when the controller ended by itself:
-// that is a fault of the program which a restart may heal. One that cannot work, for
-// want of a right for example, is told of at controllerPath.
+// addControllerChecks makes the server not alive when the controller ended by itself: that is a bug
+// that a restart may resolve. controllerPath reports a controller that cannot work, for example
+// because it lacks a right.
 func addControllerChecks(server *genericapiserver.GenericAPIServer, controller *runner) error {
 	alive := healthz.NamedCheck("controller", func(*http.Request) error {
 		if err := controller.checkRunning(); errors.Is(err, errReturned) {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// controllerStopTimeout bounds how long a server that shuts down waits for its
-// controller to finish what it is doing and to give up its lease.
+// controllerStopTimeout limits how long a server that shuts down waits for its controller to finish
+// its current work and to release its lease.
 const controllerStopTimeout = 30 * time.Second
 
 var (
@@ -24,8 +24,8 @@ var (
 	errReturned   = errors.New("the controller ended by itself")
 )
 
-// runner ties the life of the controller to that of the server: it starts when
-// the server serves, and the server serves until it has stopped.
+// runner ties the life of the controller to that of the server: the controller starts when the
+// server serves, and the server serves until the controller has stopped.
 type runner struct {
 	run   func(ctx context.Context, loopback *rest.Config) error
 	ready func() error // may be nil
@@ -62,8 +62,8 @@ func followSets(server *genericapiserver.GenericAPIServer, follow func(context.C
 	return nil
 }
 
-// start does not take over the hook's context: that one ends when the server has
-// begun to shut down, and it is the stop hook that must end the controller.
+// start does not use the hook's context, because that ends when the server begins to shut down, and
+// the stop hook must end the controller.
 func (r *runner) start(hook genericapiserver.PostStartHookContext) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(hook))
 	r.mu.Lock()
@@ -96,18 +96,18 @@ func (r *runner) stopAndWait() error {
 	case <-r.done:
 		return nil
 	case <-time.After(controllerStopTimeout):
-		return fmt.Errorf("the controller has not stopped within %s", controllerStopTimeout)
+		return fmt.Errorf("the controller did not stop within %s", controllerStopTimeout)
 	}
 }
 
-// checkRunning says why the controller does not run, nil if it does.
+// checkRunning returns why the controller does not run, nil if it does.
 func (r *runner) checkRunning() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state
 }
 
-// checkReady says why the controller cannot do its work, nil if it can.
+// checkReady returns why the controller cannot do its work, nil if it can.
 func (r *runner) checkReady() error {
 	if err := r.checkRunning(); err != nil || r.ready == nil {
 		return err

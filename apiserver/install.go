@@ -17,8 +17,8 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// apiGroup is the table of contents of what is served under /apis, and what follows the sets in the store
-// while the server runs.
+// apiGroup returns the resources that are served under /apis, and the function that follows the
+// sets in the store while the server runs.
 func apiGroup(config *Config, getter generic.RESTOptionsGetter) (_ *genericapiserver.APIGroupInfo, follow func(context.Context), _ error) {
 	var cluster statefulset.Cluster
 	if config.Services != nil {

@@ -13,8 +13,8 @@ import (
 
 const apiTitle = "statefulset-apiserver"
 
-// applyOpenAPI publishes both versions of the schema: server-side apply needs
-// version 3, and the host merges version 2 into its own document.
+// applyOpenAPI publishes both versions of the schema: server-side apply needs version 3, and the
+// host cluster merges version 2 into its own document.
 func applyOpenAPI(generic *genericapiserver.Config) {
 	namer := openapi.NewDefinitionNamer(scheme.NewNaming())
 

@@ -25,8 +25,8 @@ import (
 	"statefulset.dev/version"
 )
 
-// Options is what a user can choose. Groups of the generic server that we do not
-// serve are absent, so that every flag does something.
+// Options are the options of the server. They omit groups of the generic server that this server
+// does not use, so that every flag has an effect.
 type Options struct {
 	Server         *options.ServerRunOptions
 	Serving        *options.SecureServingOptionsWithLoopback
@@ -38,20 +38,21 @@ type Options struct {
 	Admission      *options.AdmissionOptions
 	Storage        *backend.Options
 	Traces         *options.TracingOptions
-	// AutoTLS says whether the server makes its certificate itself.
+	// AutoTLS configures the certificate that the server issues itself.
 	AutoTLS *autotls.Options
 
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
-	// AnchorNamespace is where in the host cluster the anchor is that says which store
-	// the cluster knows.
+	// AnchorNamespace is the namespace of the anchor, the object in the host cluster that records
+	// which store the cluster knows.
 	AnchorNamespace string
-	// ObjectNamespaces are those in which supporting objects of sets are created, watched and deleted.
+	// ObjectNamespaces are the namespaces in which supporting objects of sets are created, watched
+	// and deleted.
 	ObjectNamespaces identity.ObjectNamespaces
-	// Preflight says how sets are tried on the host before they are stored.
+	// Preflight configures how sets are tried in the host cluster before they are stored.
 	Preflight *preflight.Options
 
-	// Space bounds what is written to the store.
+	// Space limits what is written to the store.
 	Space *space.Options
 }
 
@@ -62,7 +63,7 @@ const (
 	minHostTimeout         = time.Second
 )
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() (*Options, error) {
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	if err := registry.Register(basecompatibility.DefaultKubeComponent,
@@ -71,20 +72,20 @@ func NewOptions() (*Options, error) {
 	}
 	effective := basecompatibility.NewEffectiveVersionFromString(version.Minor, version.OldestMinor, "")
 	if err := registry.Register(version.Component, effective, nil); err != nil {
-		return nil, fmt.Errorf("registering our version: %w", err)
+		return nil, fmt.Errorf("registering the version: %w", err)
 	}
 	serving := options.NewSecureServingOptions()
 	serving.Required = true
 	serving.BindPort = defaultPort
-	serving.ServerCert.CertDirectory = "" // without certificate files, one is made in memory
+	serving.ServerCert.CertDirectory = "" // without certificate files, one is created in memory
 	serving.ServerCert.PairName = ""
-	serving.HTTP2MaxStreamsPerConnection = 1000 // the host sends all its users through a few connections
+	serving.HTTP2MaxStreamsPerConnection = 1000 // the host cluster sends the requests of all users through a few connections
 
 	server := options.NewServerRunOptionsForComponent(basecompatibility.DefaultKubeComponent, registry)
-	// Clients repeat a request by themselves that is refused with 429, and not one that
-	// finds the port closed.
+	// Clients retry a request that is refused with 429, but not a request that finds the port
+	// closed.
 	server.ShutdownSendRetryAfter = true
-	// Without it, open watches keep a server that shuts down for a whole minute.
+	// Without this period, open watches delay a server that shuts down by a whole minute.
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
 	return &Options{
@@ -106,8 +107,7 @@ func NewOptions() (*Options, error) {
 	}, nil
 }
 
-// Complete fills in what follows from other options: one kubeconfig serves all
-// purposes for which no other was given.
+// Complete sets options that depend on others: one kubeconfig is used wherever no other one is set.
 func (o *Options) Complete() error {
 	if o.Authentication.RemoteKubeConfigFile == "" {
 		o.Authentication.RemoteKubeConfigFile = o.Host.CoreAPIKubeconfigPath
@@ -121,7 +121,7 @@ func (o *Options) Complete() error {
 	return nil
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns what is wrong with the values, naming the flags.
 func (o *Options) Validate() error {
 	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
@@ -155,32 +155,32 @@ func (o *Options) validateServing() []error {
 	files := o.Serving.ServerCert.CertKey
 	if o.AutoTLS.Enabled && (files.CertFile != "" || files.KeyFile != "") {
 		errs = append(errs,
-			fmt.Errorf("--tls-auto makes a certificate, and --tls-cert-file %q and --tls-private-key-file %q name one: give either", files.CertFile,
+			fmt.Errorf("--tls-auto issues a certificate, but --tls-cert-file %q and --tls-private-key-file %q name one: use one or the other", files.CertFile,
 				files.KeyFile))
 	}
 	if (files.CertFile == "") != (files.KeyFile == "") {
 		errs = append(errs,
-			fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: give both, or neither for a self-signed certificate", files.CertFile,
+			fmt.Errorf("--tls-cert-file is %q and --tls-private-key-file is %q: set both, or neither for a self-signed certificate", files.CertFile,
 				files.KeyFile))
 	}
 	return errs
 }
 
-// Flags are all options, in sections for a help text.
+// Flags returns all options as flags, in sections for a help text.
 func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	hostFlags := sections.FlagSet("host cluster")
 	hostFlags.StringVar(&o.Host.CoreAPIKubeconfigPath, "kubeconfig", o.Host.CoreAPIKubeconfigPath,
-		"Kubeconfig of the cluster in which the members run, and which authenticates and authorizes requests. Without it, the cluster that this process runs in.")
+		"Kubeconfig of the host cluster, in which the pods of sets run and which authenticates and authorizes requests. Default: the cluster in which this process runs.")
 	hostFlags.DurationVar(&o.HostTimeout, "host-timeout", o.HostTimeout,
-		"How long to wait at start for the host cluster to answer, before giving up.")
+		"How long the server waits at startup for the host cluster to answer before it exits.")
 	o.Preflight.AddFlags(hostFlags)
 	hostFlags.StringSliceVar((*[]string)(&o.ObjectNamespaces), objectNamespacesFlag, nil, fmt.Sprintf(
 		"Namespaces of the host cluster in which sets may have supporting objects (spec.objectTemplates), separated by commas, at most %d. "+
-			"The controller creates, watches and deletes such objects in no other namespace, and needs its rights to them only there. Without it, in all namespaces.",
+			"The controller creates, watches and deletes such objects in no other namespace, and needs the rights for them only there. Default: all namespaces.",
 		identity.MostObjectNamespaces))
 	hostFlags.StringVar(&o.AnchorNamespace, "store-note-namespace", o.AnchorNamespace,
-		"Namespace of the host cluster that holds the ConfigMap "+guard.AnchorName+", the note of which store the cluster knows.")
+		"Namespace of the host cluster that holds the ConfigMap "+guard.AnchorName+", which records the store that the cluster knows.")
 
 	o.Storage.AddFlags(sections.FlagSet("storage"))
 	o.Space.AddFlags(sections.FlagSet("limits of the store"))

@@ -13,40 +13,40 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// What is answered beside resources and what the generic server brings. All of it is behind
-// the same authentication and authorization as everything else; a cluster role permits it
-// with nonResourceURLs.
+// Paths that are neither resources nor provided by the generic server. They have the same
+// authentication and authorization as everything else; a ClusterRole grants them with
+// nonResourceURLs.
 const (
-	// debugPrefix is where people look into the controller.
+	// debugPrefix is the prefix of the controller's debugging information.
 	debugPrefix = "/debug/controller/"
-	// damagedPath tells which stored sets cannot be read.
+	// damagedPath lists the stored sets that cannot be read.
 	damagedPath = "/debug/damaged"
-	// controllerPath says whether the controller can do its work. It is apart from the checks
-	// by which the server is ready: an API that nobody works for is still the truth, and
-	// without it the cluster could not finish deleting any namespace.
+	// controllerPath reports whether the controller can do its work. It is separate from the
+	// readiness checks of the server: without a working controller, the API still returns the
+	// truth, and without the API the cluster could not finish deleting any namespace.
 	controllerPath = "/healthz/controller"
 )
 
 // ControllerState is what the controller is doing at one moment.
 type ControllerState struct {
-	// Leading says whether this process is the one whose controller acts; of
-	// several servers of one cluster it is at most one.
+	// Leading is true if the controller of this process is the one that acts. At most one of the
+	// servers of a cluster leads.
 	Leading bool `json:"leading"`
-	// NotReady says why the controller cannot do its work, empty if it can.
+	// NotReady is why the controller cannot do its work, empty if it can.
 	NotReady string `json:"notReady,omitempty"`
 }
 
-// routes are answers to what is not a resource. Each may be nil.
+// routes answer requests that are not for a resource. Each may be nil.
 type routes struct {
-	// damaged are the sets that cannot be read.
+	// damaged returns the sets that cannot be read.
 	damaged func() any
-	// ready says why the controller cannot do its work, nil if it can.
+	// ready returns why the controller cannot do its work, nil if it can.
 	ready func() error
-	// state is what the controller is doing.
+	// state returns what the controller is doing.
 	state func() ControllerState
 }
 
-// addTo makes a server answer them.
+// addTo adds the routes to a server.
 func (r routes) addTo(server *genericapiserver.GenericAPIServer) {
 	router, mux := chi.NewRouter(), server.Handler.NonGoRestfulMux
 	if r.damaged != nil {
@@ -67,7 +67,7 @@ func sendJSON(what string, value func() any) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(value()); err != nil {
-			klog.FromContext(req.Context()).V(2).Info("Could not send "+what, "err", err)
+			klog.FromContext(req.Context()).V(2).Info("Failed to send "+what, "err", err)
 		}
 	}
 }

@@ -15,34 +15,35 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// Controller is what the server runs beside itself. Each function may be nil.
+// Controller is what the server runs in addition to itself. Each function may be nil.
 type Controller struct {
 	// Run is called once the server serves. It must run until ctx ends.
 	Run func(ctx context.Context, access Access) error
-	// Planner makes what answers requests for plans. host leads to the host cluster.
+	// Planner creates the planner that answers requests for plans. host is the configuration of
+	// clients of the host cluster.
 	Planner func(host *rest.Config) (Planner, error)
-	// Ready says why the controller cannot do its work, nil if it can.
+	// Ready returns why the controller cannot do its work, nil if it can.
 	Ready func() error
-	// State says what the controller is doing.
+	// State returns what the controller is doing.
 	State func() ControllerState
 }
 
-// Access is what a controller is given by the server.
+// Access is what the server provides to a controller.
 type Access struct {
-	// Host leads to the host cluster, Loopback to this server.
+	// Host is the configuration of clients of the host cluster, Loopback of clients of this server.
 	Host, Loopback *rest.Config
-	// Covered returns when the host cluster has noted that the store of this server
-	// has come to a resource version. Without an error, a store that does not have
-	// it will not be served again.
+	// Covered returns when the host cluster has recorded that the store of this server has reached
+	// a resource version. If it returns no error, a store without that version will not be served
+	// again.
 	Covered func(ctx context.Context, resourceVersion string) error
-	// Tracing makes spans as --tracing-config-file asks for.
+	// Tracing creates spans as --tracing-config-file configures.
 	Tracing trace.TracerProvider
 }
 
-// Planner says what the controller does for a set.
+// Planner predicts what the controller does for a set.
 type Planner = statefulset.Planner
 
-// Run serves with the given, completed and valid options until ctx ends.
+// Run serves with completed and valid options until ctx ends.
 func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	config := NewConfig()
 	if err := o.ApplyServing(config); err != nil {
@@ -98,7 +99,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 	return errors.Join(server.Run(ctx), failure(ctx))
 }
 
-// failure is why a part of the server ended it, nil if it was asked to end.
+// failure returns why a part of the server ended it, nil if the server was asked to end.
 func failure(ctx context.Context) error {
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -106,7 +107,7 @@ func failure(ctx context.Context) error {
 	return nil
 }
 
-// addController gives the controller its way to the host.
+// addController connects the controller to the host cluster.
 func (c *Config) addController(controller Controller, host *hostcluster.Host) (err error) {
 	if controller.Run != nil {
 		c.RunController = func(ctx context.Context, loopback *rest.Config) error {

@@ -10,14 +10,13 @@ import (
 	"k8s.io/component-base/tracing"
 )
 
-// lastSpansTimeout is how long the end of the server waits for the last spans to be
-// sent.
+// lastSpansTimeout is how long a server that ends waits until the last spans have been sent.
 const lastSpansTimeout = 5 * time.Second
 
-// hastyTracer does not keep the server from ending when nobody takes its spans.
+// hastyTracer lets the server end even if no collector accepts its spans.
 type hastyTracer struct{ tracing.TracerProvider }
 
-// Shutdown sends what was not sent yet.
+// Shutdown sends the remaining spans.
 func (t hastyTracer) Shutdown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastSpansTimeout)
 	defer cancel()

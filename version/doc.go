@@ -1,14 +1,14 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version says which build a program is, and which versions of Kubernetes
-// it works with.
+// Package version describes the build of a program, and the versions of Kubernetes that it works
+// with.
 //
-// It stands beside the version that k8s.io/component-base knows, which /version
-// serves: that one is the version of Kubernetes whose API machinery this is, from
-// which the feature gates follow, and must stay one of Kubernetes.
+// k8s.io/component-base has another version, which /version serves: the version of Kubernetes whose
+// API machinery this program uses. The feature gates depend on it, so it must stay a version of
+// Kubernetes.
 package version
 
-// Header is in our server's answer to discovery of its group, and names its version.
-// Nothing else that tells of the server passes through the aggregator.
+// Header is the header with the version of our server, in its answer to discovery of its group. The
+// aggregator passes on nothing else that identifies the server.
 const Header = "Statefulset-Apiserver-Version"

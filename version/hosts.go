@@ -9,32 +9,32 @@ import (
 	"strings"
 )
 
-// Minor versions of Kubernetes 1 that a host cluster may have. Each of them, and those
-// between, is tested by make test-hosts.
+// The oldest and the newest minor version of Kubernetes 1 that a host cluster may have. make
+// test-hosts tests these and all versions between them.
 const (
 	OldestHost = 34
 	NewestHost = 37
 )
 
-// HostRange names the versions that a host cluster may have.
+// HostRange returns the versions that a host cluster may have.
 func HostRange() string { return fmt.Sprintf("1.%d to 1.%d", OldestHost, NewestHost) }
 
-// UntestedHost says why a host of a version, such as v1.33.2, is not one that this
-// program was tested with. It is empty if it was.
+// UntestedHost returns why a version of the host cluster, such as v1.33.2, is not among the tested
+// versions. It is empty for a tested version.
 func UntestedHost(gitVersion string) string {
 	minor, ok := hostMinor(gitVersion)
 	switch {
 	case !ok:
-		return fmt.Sprintf("%q is not a version of Kubernetes 1; this is tested with %s", gitVersion, HostRange())
+		return fmt.Sprintf("%q is not a version of Kubernetes 1; the tested versions are %s", gitVersion, HostRange())
 	case minor < OldestHost:
-		return fmt.Sprintf("%s is older than what this is tested with, %s", gitVersion, HostRange())
+		return fmt.Sprintf("%s is older than the tested versions, %s", gitVersion, HostRange())
 	case minor > NewestHost:
-		return fmt.Sprintf("%s is newer than what this is tested with, %s", gitVersion, HostRange())
+		return fmt.Sprintf("%s is newer than the tested versions, %s", gitVersion, HostRange())
 	}
 	return ""
 }
 
-// hostMinor is the minor version. What vendors append to a version does not matter.
+// hostMinor returns the minor version. It ignores suffixes of vendors.
 func hostMinor(gitVersion string) (int, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(gitVersion, "v"), "1.")
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]

@@ -4,11 +4,12 @@
 package version
 
 const (
-	// Component is what the server is called where it is one of several, such as in --emulated-version.
+	// Component is the name of the server among several components, such as in --emulated-version.
 	Component = "statefulset"
-	// Minor is the minor version that this source is released as. A release of another one is refused.
+	// Minor is the minor version of releases of this source. A release with another version is
+	// refused.
 	Minor = "0.1"
-	// OldestMinor is the oldest minor version that a server can be told to emulate: two before its
-	// own, and none from before the first release.
+	// OldestMinor is the oldest minor version that a server can emulate: two before its own, but none
+	// before the first release.
 	OldestMinor = "0.1"
 )

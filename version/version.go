@@ -13,19 +13,19 @@ import (
 // Set by the linker; see the Makefile. Empty in a plain go build.
 var version, commit, date string //nolint:gochecknoglobals // -ldflags -X sets nothing else
 
-// Info is what is known of a build. What is not known is empty.
+// Info describes a build. Unknown fields are empty.
 type Info struct {
-	// Version is the tag, or the last tag, the number of commits since, and the
-	// commit. "-dirty" at its end says that files were changed after that.
+	// Version is the tag, or the last tag, the number of commits since, and the commit. The suffix
+	// "-dirty" means that the work tree had uncommitted changes.
 	Version string
 	// Commit is the full hash.
 	Commit string
-	// Date is that of the commit, in UTC and RFC 3339. The time of the build is not
-	// kept: it would make each build another one.
+	// Date is the date of the commit, in UTC and RFC 3339. It is not the time of the build, because
+	// then builds would not be reproducible.
 	Date string
 }
 
-// Get is the build that runs.
+// Get returns the running build.
 func Get() Info {
 	if version != "" {
 		return Info{Version: version, Commit: commit, Date: date}
@@ -37,8 +37,8 @@ func Get() Info {
 	return fromBuild(build)
 }
 
-// fromBuild is what the go command has noted: of a work tree its commit, of a module
-// from a proxy its version.
+// fromBuild returns what the go command has recorded: the commit of a work tree, or the version of
+// a module from a proxy.
 func fromBuild(build *debug.BuildInfo) Info {
 	info := Info{}
 	if build.Main.Version != "(devel)" {
@@ -63,10 +63,10 @@ func fromBuild(build *debug.BuildInfo) Info {
 	return info
 }
 
-// String is the version in one word.
+// String returns the version, or "unknown".
 func (i Info) String() string { return cmp.Or(i.Version, "unknown") }
 
-// Text is what a program prints of itself, in lines.
+// Text returns the lines that a program prints about its version.
 func (i Info) Text(program string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s\n", program, i)

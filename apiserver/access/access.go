@@ -16,8 +16,9 @@ import (
 	"statefulset.dev/apiserver/hostcluster"
 )
 
-// ApplyAuthentication makes the host say who a caller is. Its client is the only one with
-// a rate of its own, 200 tokens a second: who has no name can make it ask.
+// ApplyAuthentication makes the host cluster authenticate callers. Its client is the only one with
+// a rate limit, 200 token reviews a second, because callers without credentials can cause these
+// requests.
 func ApplyAuthentication(given *options.DelegatingAuthenticationOptions, generic *genericapiserver.Config) error {
 	if err := given.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing authentication: %w", err)
@@ -26,11 +27,11 @@ func ApplyAuthentication(given *options.DelegatingAuthenticationOptions, generic
 	return nil
 }
 
-// ApplyAuthorization makes the host decide what a caller may do. It is put together here
-// because the client of the generic options has a rate of its own, which all callers share
-// in the order in which they come: one that asks for many names, or under many, would make
-// all others wait. Ours has none. The queues of priority and fairness are before it, so
-// what asks at a time is bounded and fairly shared, and the host has queues too.
+// ApplyAuthorization makes the host cluster authorize callers. It builds the authorizer itself,
+// because the client of the generic options has a rate limit that all callers share in order of
+// arrival: a caller that asks about many names, or under many names, would make all others wait.
+// This client has no rate limit. Priority and fairness, which runs before it, limits the concurrent
+// requests and shares them fairly, and the host cluster has queues too.
 func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *genericapiserver.Config) error {
 	client, err := reviewClient(given)
 	if err != nil {
@@ -61,7 +62,7 @@ func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *
 	return nil
 }
 
-// reviewClient asks the host for access reviews.
+// reviewClient returns a client for access reviews by the host cluster.
 func reviewClient(given *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
 	config, err := hostcluster.ReadConfig(given.RemoteKubeConfigFile)
 	if err != nil {

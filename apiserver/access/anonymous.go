@@ -15,9 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// healthAnonymous lets nobody in without credentials, except to ask how the
-// server is. The options of the generic server can only allow anonymous requests
-// everywhere.
+// healthAnonymous rejects requests without credentials, except to the health checks. The options of
+// the generic server can only allow anonymous requests everywhere.
 type healthAnonymous struct {
 	authenticator.Request
 }
@@ -30,23 +29,24 @@ func (a healthAnonymous) AuthenticateRequest(req *http.Request) (*authenticator.
 	return response, ok, err
 }
 
-// healthPaths name the checks that fail, and withhold the reasons. A path below them
-// tells a reason; it is for whom the host permits it, and who has no name is not worth
-// the question.
+// healthPaths returns the checks that only name what fails, without the reasons. The paths below
+// them return a reason; these are for callers that the host cluster permits, so a caller without a
+// name is rejected without asking it.
 func healthPaths() []string { return []string{"/healthz", "/livez", "/readyz"} }
 
 const (
-	// tokensAtOnce is how many requests with a token may be looked into at a time. Each
-	// token that is new is a question to the host, which anybody can cause who reaches
-	// the port, and before any queue.
+	// tokensAtOnce is how many requests with a token are authenticated at the same time. Each new
+	// token causes a request to the host cluster. Anyone who reaches the port can cause these
+	// requests, and no queue runs before them.
 	tokensAtOnce = 100
-	// longestTokenWait is how long others wait for their turn.
+	// longestTokenWait is how long other requests with a token wait for their turn.
 	longestTokenWait = time.Second
 )
 
-var errManyTokens = errors.New("too many requests with tokens are being looked into, try again later")
+var errManyTokens = errors.New("too many requests with tokens are being authenticated, try again later")
 
-// boundedTokens keeps a flood of random tokens from piling up.
+// boundedTokens limits how many requests with tokens are authenticated at the same time, so that a
+// flood of random tokens does not pile up.
 type boundedTokens struct {
 	authenticator.Request
 	room *semaphore.Weighted
@@ -69,7 +69,8 @@ func (b boundedTokens) AuthenticateRequest(req *http.Request) (*authenticator.Re
 	return b.Request.AuthenticateRequest(req)
 }
 
-// bearsToken also finds those that browsers send in the protocol of a WebSocket.
+// bearsToken reports whether a request has a token. Browsers send it in the protocol of a
+// WebSocket.
 func bearsToken(req *http.Request) bool {
 	return req.Header.Get("Authorization") != "" || req.Header.Get("Sec-WebSocket-Protocol") != ""
 }

@@ -1,10 +1,10 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package access says who a caller is and what it may do. Both is asked of the host cluster.
+// Package access authenticates and authorizes callers. The host cluster decides both.
 //
-//	access.go     authentication and authorization, put together without a rate that callers
-//	              would share
-//	anonymous.go  who has no credentials may ask for health only, and random tokens do not
-//	              pile up
+//	access.go     authentication and authorization, without a rate limit that callers would
+//	              share
+//	anonymous.go  limits callers without credentials to health checks, and the number of tokens
+//	              that are checked at the same time
 package access

@@ -17,9 +17,10 @@ import (
 	"k8s.io/apiserver/pkg/server/options"
 )
 
-// NewOptions are the plugins that every API server has by default, two of ours about rights,
-// and resource quota, which none but kube-apiserver has by default. All but one ask the
-// host for what each supported version of Kubernetes serves; that one waits for it.
+// NewOptions returns the plugins that every API server has by default, two plugins of this project
+// about rights, and resource quota, which only kube-apiserver has by default. All but one use only
+// APIs that every supported version of Kubernetes serves. That one, for mutating policies, waits
+// until the host cluster serves its API.
 func NewOptions() *options.AdmissionOptions {
 	admissionOptions := options.NewAdmissionOptions()
 	admissionOptions.Plugins = admission.NewPlugins()
@@ -31,17 +32,16 @@ func NewOptions() *options.AdmissionOptions {
 	admissionOptions.Plugins.Register(reclaimPluginName, newReclaimRights)
 	admissionOptions.Plugins.Register(objectsPluginName, newObjectRights)
 	resourcequota.Register(admissionOptions.Plugins)
-	// The first decorator is the innermost, so that the metrics of the plugin count once.
+	// The first decorator is the innermost, so that the metrics of the plugin count each call once.
 	admissionOptions.Decorators = append(admission.Decorators{admission.DecoratorFunc(DecorateQuota)}, admissionOptions.Decorators...)
 	admissionOptions.RecommendedPluginOrder = append(admissionOptions.RecommendedPluginOrder, reclaimPluginName, objectsPluginName,
 		resourcequota.PluginName)
 	return admissionOptions
 }
 
-// quotaInitializer tells the quota plugin what counts. It needs no evaluator of
-// ours: for a resource without one it counts objects, under the name
-// "count/statefulsets.apps.statefulset.dev". What exists already is counted by
-// the quota controller of the host.
+// quotaInitializer configures what the quota plugin counts. It needs no evaluator: for a resource
+// without one, the plugin counts objects under the name "count/statefulsets.apps.statefulset.dev".
+// The quota controller of the host cluster counts the objects that exist already.
 type quotaInitializer struct{}
 
 var _ admission.PluginInitializer = quotaInitializer{}

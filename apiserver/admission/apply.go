@@ -18,9 +18,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Apply makes the server follow the host's namespaces, policies,
-// webhooks, quotas and flow schemas. own is the namespace of the host that is the server's, and objects are those
-// in which the controller makes supporting objects.
+// Apply makes the server follow the namespaces, policies, webhooks, quotas and flow schemas of the
+// host cluster. own is the namespace of this server in the host cluster, and objects are the
+// namespaces in which the controller creates supporting objects.
 func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig,
 	host *hostcluster.Host,
 	policies *Policies, own string, objects identity.ObjectNamespaces,

@@ -1,14 +1,15 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission changes and refuses what is written, as the host cluster wants it.
+// Package admission changes and refuses writes according to the host cluster.
 //
-//	admission.go  which plugins there are
-//	apply.go      what they follow of the host
-//	policies.go   mutating policies, which only hosts from 1.36 on serve
-//	reclaim.go    who has claims deleted later must be allowed to delete them
-//	objects.go    who describes objects must be allowed to make them: of what kinds they may be is in
-//	              objects_kinds.go, and whose review a change needs in objects_changed.go
-//	rights.go     how the host is asked what a user may
-//	quota.go      quota is charged last, after a set was tried on the host
+//	admission.go  the plugins
+//	apply.go      what they follow in the host cluster
+//	policies.go   mutating policies, which Kubernetes serves from 1.36 on
+//	reclaim.go    a user who sets a later deletion of claims must be allowed to delete claims
+//	objects.go    a user who describes objects must be allowed to create them; objects_kinds.go
+//	              decides which kinds are possible, and objects_removed.go reviews the objects
+//	              of removed templates
+//	rights.go     asks the host cluster whether a user has a right
+//	quota.go      quota is charged last, after the dry runs of a set in the host cluster
 package admission

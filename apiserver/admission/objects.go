@@ -21,31 +21,33 @@ import (
 	"statefulset.dev/identity"
 )
 
-// objectsPluginName is the plugin's for flags.
+// objectsPluginName is the name of the plugin in flags.
 const objectsPluginName = "ObjectRights"
 
-// controllerRoleLabel makes the rights of a ClusterRole those of the controller, for objects.
+// controllerRoleLabel is the label that adds the rights of a ClusterRole to those of the
+// controller, for objects.
 const controllerRoleLabel = v1.GroupName + "/aggregate-to-controller"
 
-// controllerRole is the ClusterRole that has these rights.
+// controllerRole is the aggregated ClusterRole with these rights.
 const controllerRole = "statefulset-controller-objects"
 
-// objectRights lets a set describe objects only if whoever describes them may make them, and if the
-// controller, which does, may too. What is unchanged is not looked at, so that a right that was lost
-// locks no other field; nor is the number of replicas, which is anybody's who may scale.
+// objectRights lets a set describe objects only if the user who writes the description may create
+// them, and if the controller, which creates them, may too. Unchanged templates are not reviewed,
+// so a right that was lost later does not block changes of other fields. The number of replicas is
+// not reviewed either: each user who may scale the set may change it.
 type objectRights struct {
 	*admission.Handler
 	rights authorizer.Authorizer
 	host   objectHost
 	// own is the namespace of this server.
 	own string
-	// namespaces are those in which the controller makes objects.
+	// namespaces are the namespaces in which the controller creates objects.
 	namespaces identity.ObjectNamespaces
 }
 
-// objectHost is what the plugin asks of the host besides what users may.
+// objectHost is what the plugin asks the host cluster in addition to the rights of users.
 type objectHost interface {
-	// ResourcesOf are those that the host serves for objects of a kind.
+	// ResourcesOf returns the resources that the host cluster serves for objects of a kind.
 	ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([]metav1.APIResource, error)
 	// May reports whether the controller has a right.
 	May(ctx context.Context, right authorizationv1.ResourceAttributes) (bool, error)
@@ -60,10 +62,10 @@ func newObjectRights(io.Reader) (admission.Interface, error) {
 	return &objectRights{Handler: admission.NewHandler(admission.Create, admission.Update)}, nil
 }
 
-// SetAuthorizer tells the plugin whom to ask: the host, as for every request.
+// SetAuthorizer sets the authorizer: the host cluster decides, as for every request.
 func (p *objectRights) SetAuthorizer(rights authorizer.Authorizer) { p.rights = rights }
 
-// ValidateInitialization returns an error if there is nobody to ask.
+// ValidateInitialization returns an error if the plugin has no authorizer or no host cluster.
 func (p *objectRights) ValidateInitialization() error {
 	if p.rights == nil || p.host == nil {
 		return errors.New("missing authorizer or host")
@@ -71,7 +73,8 @@ func (p *objectRights) ValidateInitialization() error {
 	return nil
 }
 
-// objectInitializer tells the plugin of the host, where in it this server is, and where the controller makes objects.
+// objectInitializer gives the plugin the host cluster, the namespace of this server, and the
+// namespaces in which the controller creates objects.
 type objectInitializer struct {
 	host       objectHost
 	own        string
@@ -86,9 +89,10 @@ func (i objectInitializer) Initialize(plugin admission.Interface) {
 	}
 }
 
-// Validate asks about the objects of templates that make others than before, and about those of removed
-// templates that are deleted for it; dry runs too. It is called in the transaction, after all that change
-// a set. Of the subresources none changes what objects are made from but the number of replicas.
+// Validate reviews the objects of templates that create different objects than before, and the
+// objects of removed templates that are deleted as a consequence, in dry runs too. It runs in the
+// transaction, after everything that changes a set. No subresource changes what objects are created
+// from, except the number of replicas.
 func (p *objectRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
 	set, ok := request.GetObject().(*v1.StatefulSet)
 	if !ok || request.GetSubresource() != "" {
@@ -110,7 +114,7 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 		return nil
 	}
 	if request.GetNamespace() == p.own {
-		return forbidden(request, path, "not in namespace %q, which is that of this server", p.own)
+		return forbidden(request, path, "not allowed in namespace %q, which is the namespace of this server", p.own)
 	}
 	if !p.namespaces.Has(request.GetNamespace()) {
 		return forbidden(request, path, "%s; create the set in one of them, or have an operator list the namespace",
@@ -118,7 +122,7 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 	}
 	objects, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
-		return admission.NewForbidden(request, wrong) // was refused before
+		return admission.NewForbidden(request, wrong) // validation has refused this already
 	}
 	for _, i := range changed {
 		if err := review.template(ctx, objects[i], path.Index(i).Child("object")); err != nil {
@@ -128,26 +132,27 @@ func (p *objectRights) Validate(ctx context.Context, request admission.Attribute
 	return nil
 }
 
-// objectReview is that of one request. Nothing is asked twice in it.
+// objectReview is the review of one request. It asks nothing twice.
 type objectReview struct {
 	plugin  *objectRights
 	request admission.Attributes
 	allowed map[askedRight]bool
-	// resources are what the host serves for a kind.
+	// resources are what the host cluster serves for each kind.
 	resources map[schema.GroupVersionKind][]metav1.APIResource
 	// about is the removed template that the current questions are about.
 	about removal
 }
 
-// askedRight is one of the user, or of the controller.
+// askedRight is a right of the user or of the controller.
 type askedRight struct {
 	resource     schema.GroupVersionResource
 	verb         string
 	ofController bool
 }
 
-// template asks about one: whether there can be such objects, whether the user may make them, and
-// whether the controller may. What has no answer is refused for now.
+// template reviews one template: whether such objects can exist, whether the user may create them,
+// and whether the controller may. If the host cluster does not answer, the write is refused for
+// now.
 func (r *objectReview) template(ctx context.Context, object identity.Object, path *field.Path) error {
 	resource, err := r.resource(ctx, object.Kind(), path)
 	if err != nil {
@@ -166,8 +171,8 @@ func (r *objectReview) template(ctx context.Context, object identity.Object, pat
 	return nil
 }
 
-// objectVerbs are what the set does for its user to objects of a template. An output shows what is in
-// an object, which may be somebody else's.
+// objectVerbs returns what the set does on behalf of its user to objects of a template. An output
+// shows content of an object, which another owner may have created.
 func objectVerbs(template *v1.ObjectTemplate) []string {
 	verbs := []string{"create", "patch"}
 	if len(template.Outputs) > 0 {
@@ -179,15 +184,15 @@ func objectVerbs(template *v1.ObjectTemplate) []string {
 	return verbs
 }
 
-// deletes reports whether objects of a template are deleted when they are not needed any more, by the
-// controller or by the host's collector of garbage.
+// deletes reports whether objects of a template are deleted when they are not needed any more, by
+// the controller or by the garbage collector of the host cluster.
 func deletes(template *v1.ObjectTemplate) bool {
 	_, scaled := template.DeletesScaled()
 	return scaled || template.DeletesWithSet()
 }
 
-// controllerVerbs are what the controller needs for objects of a template: it looks at them, too. Those
-// that go with the set it does not delete itself.
+// controllerVerbs returns what the controller needs for objects of a template. It also reads and
+// watches them. It does not delete objects that are deleted together with the set.
 func controllerVerbs(template *v1.ObjectTemplate) []string {
 	verbs := []string{"create", "patch", "get", "list", "watch"}
 	if _, scaled := template.DeletesScaled(); scaled {
@@ -215,8 +220,8 @@ func (r *objectReview) user(ctx context.Context, resource schema.GroupVersionRes
 	}
 }
 
-// controller asks whether the controller may do something to any object of a resource. What it
-// watches, it watches in all namespaces, unless it makes objects only in some.
+// controller asks whether the controller may do something to any object of a resource. It watches
+// objects in all namespaces, unless --object-namespaces limits it to some.
 func (r *objectReview) controller(ctx context.Context, resource schema.GroupVersionResource, verb string, path *field.Path) error {
 	key := askedRight{resource, verb, true}
 	if r.allowed[key] {
@@ -245,7 +250,7 @@ func (r *objectReview) controller(ctx context.Context, resource schema.GroupVers
 	}
 }
 
-// remedy is how an operator lets the controller make objects of a resource, or delete them.
+// remedy says how an operator lets the controller create objects of a resource, or delete them.
 func remedy(resource schema.GroupResource, verb string) string {
 	folder := "objects/"
 	if verb == "delete" {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// resource is the one that objects of a kind are, if the host serves it as a set needs it. Rights
-// are to resources, so one that is not known for sure is refused.
+// resource returns the resource of objects of a kind, if the host cluster serves it as a set needs
+// it. Rights are for resources, so an ambiguous kind is refused.
 func (r *objectReview) resource(ctx context.Context, kind schema.GroupVersionKind, path *field.Path) (schema.GroupVersionResource, error) {
 	served, err := r.served(ctx, kind, path)
 	if err != nil {
@@ -25,23 +25,23 @@ func (r *objectReview) resource(ctx context.Context, kind schema.GroupVersionKin
 	switch {
 	case len(served) == 0:
 		return schema.GroupVersionResource{},
-			r.invalid(field.Invalid(at, kind.Kind, "the host cluster does not serve it in version "+kind.GroupVersion().String()))
+			r.invalid(field.Invalid(at, kind.Kind, "the host cluster does not serve this kind in version "+kind.GroupVersion().String()))
 	case len(served) > 1:
 		return schema.GroupVersionResource{}, r.invalid(
-			field.Forbidden(at, fmt.Sprintf("never made by a set: the host cluster serves it as %q and as %q", served[0].Name, served[1].Name)))
+			field.Forbidden(at, fmt.Sprintf("never created by a set: the host cluster serves it both as %q and as %q", served[0].Name, served[1].Name)))
 	case !served[0].Namespaced:
-		return schema.GroupVersionResource{}, r.invalid(field.Forbidden(at, "never made by a set: it is in no namespace"))
+		return schema.GroupVersionResource{}, r.invalid(field.Forbidden(at, "never created by a set: it is not namespaced"))
 	}
 	for _, verb := range keptVerbs() {
 		if !slices.Contains(served[0].Verbs, verb) {
 			return schema.GroupVersionResource{},
-				r.invalid(field.Forbidden(at, "never made by a set: the host cluster does not let anybody "+verb+" it"))
+				r.invalid(field.Forbidden(at, "never created by a set: the host cluster does not support verb "+verb+" for it"))
 		}
 	}
 	return kind.GroupVersion().WithResource(served[0].Name), nil
 }
 
-// served are the resources that the host serves for a kind.
+// served returns the resources that the host cluster serves for a kind.
 func (r *objectReview) served(ctx context.Context, kind schema.GroupVersionKind, path *field.Path) ([]metav1.APIResource, error) {
 	if served, known := r.resources[kind]; known {
 		return served, nil
@@ -54,7 +54,8 @@ func (r *objectReview) served(ctx context.Context, kind schema.GroupVersionKind,
 	return served, nil
 }
 
-// keptVerbs are what must be possible with objects that a controller makes, follows and removes.
+// keptVerbs returns the verbs that the resource must support, because a controller creates, watches
+// and deletes the objects.
 func keptVerbs() []string { return []string{"create", "get", "list", "watch", "patch", "delete"} }
 
 func (r *objectReview) invalid(wrong *field.Error) error {

@@ -16,10 +16,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// removed asks about the objects of a template that a write removes, or gives another kind or other object
-// names, if they are deleted for it: the user and the controller must have the right to delete that kind.
-// The retention may be that of the template that has the name now, so the review of templates says nothing
-// about it. path is that of all templates.
+// removed reviews the objects of a template that a write removes, or changes to another kind or
+// other object names, if the objects are deleted as a consequence: the user and the controller must
+// have the right to delete that kind. The retention may come from the template that has the name
+// now, so the review of templates does not cover it. path is the path of all templates.
 func (r *objectReview) removed(ctx context.Context, set, old *v1.StatefulSet, status v1.ObjectTemplateStatus, path *field.Path) error {
 	about := removal{status: status}
 	if at := templateNamed(set, status.Name); at >= 0 {
@@ -36,7 +36,7 @@ func (r *objectReview) removed(ctx context.Context, set, old *v1.StatefulSet, st
 			equality.Semantic.DeepEqual(old.Spec.ObjectTemplates[at].Retention, status.Retention) {
 			return nil // the deletion was reviewed with the template, and the kind may never come back
 		}
-		return forbidden(r.request, path, "%sthe host cluster does not serve kind %q in version %s, so it cannot tell who may delete it%s",
+		return forbidden(r.request, path, "%sthe host cluster does not serve kind %q in version %s, so it cannot decide who may delete it%s",
 			about.what(), kind.Kind, kind.GroupVersion(), about.remedy())
 	}
 	r.about = about
@@ -47,7 +47,7 @@ func (r *objectReview) removed(ctx context.Context, set, old *v1.StatefulSet, st
 			return err
 		}
 		if !r.plugin.namespaces.Has(r.request.GetNamespace()) {
-			continue // the controller deletes nothing there, and says so in the status
+			continue // the controller deletes nothing there, and reports that in the status
 		}
 		if err := r.controller(ctx, at, "delete", path); err != nil {
 			return err
@@ -60,11 +60,11 @@ func templateNamed(set *v1.StatefulSet, name string) int {
 	return slices.IndexFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == name })
 }
 
-// removal is what a refusal says about the template that a right was asked for. It says nothing about a
-// template that is written.
+// removal is the part of a refusal about the removed template for which a right was requested. It
+// is empty for a template that is written.
 type removal struct {
 	status v1.ObjectTemplateStatus
-	// replaced is true if the set has another template of the name.
+	// replaced is true if the set has another template with the same name.
 	replaced bool
 }
 

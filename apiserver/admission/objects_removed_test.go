@@ -72,7 +72,7 @@ func TestWhatIsDeletedForARemovedTemplateIsAskedFor(t *testing.T) {
 			user: "eve", old: deleting(things, remove), set: describing()},
 		"a template of a kind that is not served any more does not gain deletion": {
 			user: "sue", old: describing(things), set: deleting(maps, remove),
-			err:  `the host cluster does not serve kind "Thing" in version example.com/v1, so it cannot tell who may delete it` + leaveOut,
+			err:  `the host cluster does not serve kind "Thing" in version example.com/v1, so it cannot decide who may delete it` + leaveOut,
 			code: 403},
 		"a host that is silent about users refuses for now": {
 			user: "sue", silent: silentOnUsers, old: deleting(secrets, remove), set: describing(), err: "no answer", code: 503},

@@ -87,9 +87,9 @@ func TestWhoDescribesObjectsIsAskedFor(t *testing.T) {
 			err: at + `the controller may not create "certificates.cert-manager.io"; label a ClusterRole that allows it apps.statefulset.dev/aggregate-to-controller=true`, code: 403},
 		"what would be in the server's own namespace": {
 			user: "root", set: but(describing(maps), func(s *v1.StatefulSet) { s.Namespace = "system" }),
-			err: `spec.objectTemplates: Forbidden: not in namespace "system", which is that of this server`, code: 403},
+			err: `spec.objectTemplates: Forbidden: not allowed in namespace "system", which is the namespace of this server`, code: 403},
 		"a host that is silent about users": {user: "ann", silent: silentOnUsers, set: describing(maps),
-			err: "spec.objectTemplates[0].object: the host cluster does not say whether it is allowed: no answer", code: 503},
+			err: "spec.objectTemplates[0].object: the host cluster did not answer whether this is allowed: no answer", code: 503},
 		"a host that is silent about the controller": {
 			user: "ann", silent: silentOnController, set: describing(maps), err: "no answer", code: 503},
 		"a host that is silent about kinds": {user: "ann", silent: silentOnKinds, set: describing(maps), err: "no answer", code: 503},
@@ -261,27 +261,27 @@ func TestKindsAreThoseThatCanBeFollowed(t *testing.T) {
 			r.Verbs = slices.DeleteFunc(r.Verbs, func(v string) bool { return v == verb })
 		})
 	}
-	const never = "spec.objectTemplates[0].object.kind: Forbidden: never made by a set: "
+	const never = "spec.objectTemplates[0].object.kind: Forbidden: never created by a set: "
 	for sentence, test := range map[string]struct {
 		kinds []metav1.APIResource
 		err   string
 	}{
 		"as all others": {kinds: with(func(*metav1.APIResource) {})},
 		"not at all": {
-			err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve it in version example.com/v1`},
+			err: `spec.objectTemplates[0].object.kind: Invalid value: "Thing": the host cluster does not serve this kind in version example.com/v1`},
 		"in another version": {
-			kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve it in version example.com/v1"},
+			kinds: with(func(r *metav1.APIResource) { r.Version = "v2" }), err: "does not serve this kind in version example.com/v1"},
 		"of another group": {
-			kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve it in version example.com/v1"},
-		"in no namespace":       {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is in no namespace"},
-		"and cannot be listed":  {kinds: without("list"), err: never + "the host cluster does not let anybody list it"},
-		"and cannot be watched": {kinds: without("watch"), err: never + "the host cluster does not let anybody watch it"},
-		"and cannot be changed": {kinds: without("patch"), err: never + "the host cluster does not let anybody patch it"},
-		"and cannot be deleted": {kinds: without("delete"), err: never + "the host cluster does not let anybody delete it"},
-		"and cannot be created": {kinds: without("create"), err: never + "the host cluster does not let anybody create it"},
-		"and cannot be read":    {kinds: without("get"), err: never + "the host cluster does not let anybody get it"},
+			kinds: with(func(r *metav1.APIResource) { r.Group = "example.org" }), err: "does not serve this kind in version example.com/v1"},
+		"in no namespace":       {kinds: with(func(r *metav1.APIResource) { r.Namespaced = false }), err: never + "it is not namespaced"},
+		"and cannot be listed":  {kinds: without("list"), err: never + "the host cluster does not support verb list for it"},
+		"and cannot be watched": {kinds: without("watch"), err: never + "the host cluster does not support verb watch for it"},
+		"and cannot be changed": {kinds: without("patch"), err: never + "the host cluster does not support verb patch for it"},
+		"and cannot be deleted": {kinds: without("delete"), err: never + "the host cluster does not support verb delete for it"},
+		"and cannot be created": {kinds: without("create"), err: never + "the host cluster does not support verb create for it"},
+		"and cannot be read":    {kinds: without("get"), err: never + "the host cluster does not support verb get for it"},
 		"under two names": {kinds: append(with(func(*metav1.APIResource) {}), with(func(r *metav1.APIResource) { r.Name = "objects" })...),
-			err: never + `the host cluster serves it as "things" and as "objects"`},
+			err: never + `the host cluster serves it both as "things" and as "objects"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			all := func(_, _ string) bool { return true }

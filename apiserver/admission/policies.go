@@ -26,22 +26,22 @@ import (
 )
 
 const (
-	// policyPeriod is how often the host is asked whether it serves mutating policies.
+	// policyPeriod is how often the server asks whether the host cluster serves mutating policies.
 	policyPeriod = 30 * time.Second
-	// policyGrace bounds how long writes are admitted without policies while those of
-	// a host that has just begun to serve them are listed. Together with policyPeriod
-	// it is how long a policy may exist and not be applied.
+	// policyGrace limits how long writes are admitted without policies while the server lists the
+	// policies of a host cluster that has just started to serve them. A new policy may be ignored
+	// for at most policyPeriod plus policyGrace.
 	policyGrace = 30 * time.Second
-	// policyDoubts is how many times in a row a host must say that it no longer serves
-	// policies until they are no longer applied. While the replicas of a host are
-	// replaced one by one, old and new ones answer in turn.
+	// policyDoubts is how many times in a row the host cluster must answer that it no longer serves
+	// policies before the server stops applying them. During a rolling upgrade of kube-apiserver,
+	// old and new replicas answer in turn.
 	policyDoubts = 4
 )
 
-// policyPlugin is the plugin MutatingAdmissionPolicy for a host that may not serve
-// what the plugin lists. On such a host, one below 1.36, the plugin itself would
-// never be ready, and would refuse every write. This one admits there, and begins to
-// apply policies when the host begins to serve them.
+// policyPlugin is the plugin MutatingAdmissionPolicy for a host cluster that may not serve the
+// policies. With such a cluster, below 1.36, the original plugin would never be ready, and would
+// refuse every write. This one admits writes there, and starts to apply policies when the cluster
+// starts to serve them.
 type policyPlugin struct {
 	*mutating.Plugin
 	host   *Policies
@@ -55,22 +55,22 @@ func newPolicyPlugin(config io.Reader) (admission.Interface, error) {
 	return &policyPlugin{Plugin: plugin}, err
 }
 
-// SetExternalKubeInformerFactory takes the informers that the server starts by itself.
+// SetExternalKubeInformerFactory stores the informers that the server starts.
 func (p *policyPlugin) SetExternalKubeInformerFactory(shared informers.SharedInformerFactory) {
 	p.shared = shared
 }
 
-// ValidateInitialization gives the plugin informers of policies that are started only
-// when the host serves them.
+// ValidateInitialization gives the plugin informers of policies that start only when the host
+// cluster serves policies.
 func (p *policyPlugin) ValidateInitialization() error {
 	if p.host == nil || p.shared == nil {
-		return errors.New("missing the host's policies or informers")
+		return errors.New("missing the policies or informers of the host cluster")
 	}
 	p.Plugin.SetExternalKubeInformerFactory(policyInformers{p.shared, p.host.informers})
 	return p.Plugin.ValidateInitialization()
 }
 
-// Admit applies the policies of a host that serves them.
+// Admit applies the policies, if the host cluster serves them.
 func (p *policyPlugin) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
 	if !p.host.applied.Load() {
 		return nil
@@ -78,7 +78,7 @@ func (p *policyPlugin) Admit(ctx context.Context, a admission.Attributes, o admi
 	return p.Plugin.Admit(ctx, a, o)
 }
 
-// policyInformers are the shared ones but for those of policies.
+// policyInformers are the shared informers, with separate ones for policies.
 type policyInformers struct {
 	informers.SharedInformerFactory
 	policies informers.SharedInformerFactory
@@ -88,26 +88,26 @@ func (f policyInformers) Admissionregistration() admissionregistration.Interface
 	return f.policies.Admissionregistration()
 }
 
-// Policies follows whether the host serves mutating policies.
+// Policies follows whether the host cluster serves mutating policies.
 type Policies struct {
-	// serves asks the host.
+	// serves asks the host cluster.
 	serves func(context.Context) (bool, error)
-	// informers are those of policies and their bindings, and of nothing else.
+	// informers watch policies and their bindings, and nothing else.
 	informers informers.SharedInformerFactory
 	synced    []cache.InformerSynced
 
-	// wanted is true when a plugin applies what is followed here.
+	// wanted is true if a plugin applies the policies.
 	wanted bool
-	// applied says whether writes pass through the policies.
+	// applied reports whether writes pass through the policies.
 	applied atomic.Bool
-	// doubts counts the answers, in a row, by which they should not.
+	// doubts counts consecutive answers that the host cluster does not serve policies.
 	doubts int
 }
 
 var _ admission.PluginInitializer = &Policies{}
 
-// FollowPolicies asks the host once. An error is one of the host: it must have said
-// what it serves before anything is admitted.
+// FollowPolicies asks the host cluster once. It returns an error if the cluster does not answer,
+// because the server must know what the cluster serves before it admits anything.
 func FollowPolicies(ctx context.Context, host *hostcluster.Host) (*Policies, error) {
 	p := newPolicies(host.ServesPolicies, informers.NewSharedInformerFactory(host.Watching, hostcluster.NoResync))
 	served, err := p.serves(ctx)
@@ -131,15 +131,15 @@ func newPolicies(serves func(context.Context) (bool, error), factory informers.S
 	}
 }
 
-// Initialize hands the policies to the plugin that applies them, if it is enabled.
+// Initialize gives the policies to the plugin that applies them, if it is enabled.
 func (p *Policies) Initialize(plugin admission.Interface) {
 	if wants, ok := plugin.(*policyPlugin); ok {
 		wants.host, p.wanted = p, true
 	}
 }
 
-// AddTo makes the server follow the host, and be unready until what the host serves
-// is applied.
+// addTo makes the server follow the host cluster, and be unready until it applies the policies that
+// the cluster serves.
 func (p *Policies) addTo(config *genericapiserver.Config) error {
 	if !p.wanted {
 		return nil
@@ -149,14 +149,14 @@ func (p *Policies) addTo(config *genericapiserver.Config) error {
 		go p.run(hook)
 		return nil
 	}); err != nil {
-		return fmt.Errorf("adding the hook that follows the host's policies: %w", err)
+		return fmt.Errorf("adding the hook that follows the policies of the host cluster: %w", err)
 	}
 	return nil
 }
 
 func (p *Policies) ready() error {
 	if p.applied.Load() && !p.hasSynced() {
-		return errors.New("the mutating admission policies of the host have not been listed yet; until then no set is written")
+		return errors.New("the mutating admission policies of the host cluster have not been listed yet; writes of sets are refused until then")
 	}
 	return nil
 }
@@ -177,13 +177,12 @@ func (p *Policies) run(ctx context.Context) {
 	wait.JitterUntilWithContext(ctx, p.look, policyPeriod, 0.1, true)
 }
 
-// look asks the host again, and follows it. A host that does not answer has not said
-// anything new.
+// look asks the host cluster again, and follows its answer. Without an answer, nothing changes.
 func (p *Policies) look(ctx context.Context) {
 	served, err := p.serves(ctx)
 	switch {
 	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Could not ask what the host cluster serves; will ask again", "err", err)
+		klog.FromContext(ctx).V(2).Info("Failed to ask the host cluster what it serves; retrying", "err", err)
 	case served == p.applied.Load():
 		p.doubts = 0
 	case served:
@@ -193,14 +192,15 @@ func (p *Policies) look(ctx context.Context) {
 	}
 }
 
-// begin admits writes as before until the policies have been listed, so that nobody
-// is refused, but no longer than policyGrace: a policy that cannot be listed refuses.
+// begin admits writes as before until the policies have been listed, so that no write is refused
+// meanwhile, but for at most policyGrace. After that, writes are refused until the policies can be
+// listed.
 func (p *Policies) begin(ctx context.Context) {
 	p.informers.Start(ctx.Done())
 	limited, cancel := context.WithTimeout(ctx, policyGrace)
 	defer cancel()
 	if !cache.WaitForCacheSync(limited.Done(), p.synced...) && ctx.Err() == nil {
-		klog.FromContext(ctx).Info("The host cluster serves mutating admission policies and does not list them; until it does, no set is written",
+		klog.FromContext(ctx).Info("The host cluster serves mutating admission policies but has not listed them; writes of sets are refused until it does",
 			"waited", policyGrace)
 	}
 	p.applied.Store(true)
@@ -208,8 +208,8 @@ func (p *Policies) begin(ctx context.Context) {
 	p.report(ctx)
 }
 
-// end stops applying policies. Their informers stay: they ask the host ever more
-// rarely, and are there when it serves policies again.
+// end stops applying policies. Their informers keep running: they retry less and less often, and
+// are available when the host cluster serves policies again.
 func (p *Policies) end(ctx context.Context) {
 	if p.doubts++; p.doubts < policyDoubts {
 		return
@@ -221,9 +221,9 @@ func (p *Policies) end(ctx context.Context) {
 
 func (p *Policies) report(ctx context.Context) {
 	if p.applied.Load() {
-		klog.FromContext(ctx).Info("Mutating admission policies of the host cluster are applied to sets")
+		klog.FromContext(ctx).Info("Applying the mutating admission policies of the host cluster to sets")
 		return
 	}
 	klog.FromContext(ctx).Info(
-		"Mutating admission policies are not applied to sets: the host cluster does not serve them in version v1, which Kubernetes has from 1.36 on; it is asked again", "every", policyPeriod)
+		"Not applying mutating admission policies to sets: the host cluster does not serve them in version v1 (Kubernetes 1.36 and later); checking regularly", "every", policyPeriod)
 }

@@ -12,13 +12,13 @@ import (
 	"statefulset.dev/registry/statefulset/preflight"
 )
 
-// chargedLast makes the quota plugin, which is the last in its order, look at the quotas
-// first, then try the set on the host, and charge for it after that. A set for which there
-// is no room is not tried; and one that the host refuses is not charged for, which would
-// be put right only when the host's quota controller counts again, minutes later.
+// chargedLast makes the quota plugin, which is the last plugin in its order, check the quotas
+// first, then try the set in the host cluster, and charge the quotas after that. So a set that
+// exceeds a quota is not tried, and a set that the host cluster refuses is not charged. Otherwise
+// only the quota controller of the cluster would correct that charge, minutes later.
 type chargedLast struct{ admission.ValidationInterface }
 
-// DecorateQuota is for the quota plugin only.
+// DecorateQuota decorates only the quota plugin.
 func DecorateQuota(plugin admission.Interface, name string) admission.Interface {
 	if validating, ok := plugin.(admission.ValidationInterface); ok && name == resourcequota.PluginName {
 		return chargedLast{validating}
@@ -26,7 +26,7 @@ func DecorateQuota(plugin admission.Interface, name string) admission.Interface 
 	return plugin
 }
 
-// Validate admits what there is room for and what the host finds no fault in.
+// Validate admits a set that fits into the quotas and that the host cluster accepts.
 func (q chargedLast) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
 	if try, ok := preflight.TrialsOf(ctx); ok {
 		if err := q.ValidationInterface.Validate(ctx, uncharged{a}, o); err != nil || a.IsDryRun() {
@@ -39,8 +39,8 @@ func (q chargedLast) Validate(ctx context.Context, a admission.Attributes, o adm
 	return q.ValidationInterface.Validate(ctx, a, o)
 }
 
-// uncharged is a request as a dry run.
+// uncharged presents a request as a dry run.
 type uncharged struct{ admission.Attributes }
 
-// IsDryRun makes that quotas are looked at and not changed.
+// IsDryRun returns true, so that quotas are checked but not changed.
 func (uncharged) IsDryRun() bool { return true }

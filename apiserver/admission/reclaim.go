@@ -18,12 +18,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// reclaimPluginName is the plugin's for flags.
+// reclaimPluginName is the name of the plugin in flags.
 const reclaimPluginName = "ReclaimRights"
 
-// reclaimRights lets a set have claims deleted some time after a scale-down only if whoever asks
-// for it may delete claims: the controller does it later, with a right that the user need not
-// have. What is unchanged is not looked at, so that a right that was lost locks no other field.
+// reclaimRights lets a set delete claims some time after a scale-down only if the user who asks for
+// it may delete claims: the controller deletes them later, with a right that the user need not
+// have. An unchanged field is not reviewed, so a right that was lost later does not block changes
+// of other fields.
 type reclaimRights struct {
 	*admission.Handler
 	rights authorizer.Authorizer
@@ -38,10 +39,10 @@ func newReclaimRights(io.Reader) (admission.Interface, error) {
 	return &reclaimRights{Handler: admission.NewHandler(admission.Create, admission.Update)}, nil
 }
 
-// SetAuthorizer tells the plugin whom to ask: the host, as for every request.
+// SetAuthorizer sets the authorizer: the host cluster decides, as for every request.
 func (p *reclaimRights) SetAuthorizer(rights authorizer.Authorizer) { p.rights = rights }
 
-// ValidateInitialization returns an error if there is nobody to ask.
+// ValidateInitialization returns an error if the plugin has no authorizer.
 func (p *reclaimRights) ValidateInitialization() error {
 	if p.rights == nil {
 		return errors.New("missing authorizer")
@@ -49,7 +50,7 @@ func (p *reclaimRights) ValidateInitialization() error {
 	return nil
 }
 
-// Validate asks whether the user may delete claims, dry runs too.
+// Validate asks whether the user may delete claims, in dry runs too.
 func (p *reclaimRights) Validate(ctx context.Context, request admission.Attributes, _ admission.ObjectInterfaces) error {
 	set, ok := request.GetObject().(*v1.StatefulSet)
 	if !ok || request.GetSubresource() != "" {
@@ -66,7 +67,7 @@ func (p *reclaimRights) Validate(ctx context.Context, request admission.Attribut
 	case err != nil:
 		return unanswered(path, err)
 	case !may:
-		return forbidden(request, path, "user %q may not delete \"persistentvolumeclaims\" in namespace %q, which the set would do for them",
+		return forbidden(request, path, "user %q may not delete \"persistentvolumeclaims\" in namespace %q, and the set would delete them on the user's behalf",
 			request.GetUserInfo().GetName(), request.GetNamespace())
 	default:
 		return nil

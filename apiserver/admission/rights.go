@@ -15,7 +15,7 @@ import (
 )
 
 // userMay asks whether the user of a request may do something to any object of a resource in its
-// namespace. An error is of a host that has not answered.
+// namespace. It returns an error if the host cluster does not answer.
 func userMay(ctx context.Context, rights authorizer.Authorizer, request admission.Attributes, verb string,
 	resource schema.GroupVersionResource) (bool, error) {
 	decision, _, err := rights.Authorize(ctx, authorizer.AttributesRecord{
@@ -28,12 +28,12 @@ func userMay(ctx context.Context, rights authorizer.Authorizer, request admissio
 	return false, err
 }
 
-// forbidden is a refusal that only another right changes.
+// forbidden returns a refusal that only a change of rights resolves.
 func forbidden(request admission.Attributes, path *field.Path, format string, args ...any) error {
 	return admission.NewForbidden(request, field.Forbidden(path, fmt.Sprintf(format, args...)))
 }
 
-// unanswered refuses for now what the host has said nothing about.
+// unanswered refuses a request for now, because the host cluster has not answered.
 func unanswered(path *field.Path, err error) error {
-	return apierrors.NewServiceUnavailable(fmt.Sprintf("%s: the host cluster does not say whether it is allowed: %s", path, err))
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("%s: the host cluster did not answer whether this is allowed: %s", path, err))
 }

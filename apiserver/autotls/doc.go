@@ -1,20 +1,19 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package autotls makes the certificate that the server serves with, and the authority by
-// which the host cluster knows it, and renews both.
+// Package autotls issues the serving certificate of the server, creates the certificate authority
+// (CA) with which the host cluster verifies it, and renews both.
 //
-// The authorities are in a Secret of the host, so that all replicas sign with the same ones. The
-// manifests create it empty, and the server fills it: it has no right to create Secrets.
-// Each replica makes its certificate in memory, and tells the host by the caBundle of the
-// APIService whom to trust. An authority is published long before it signs, and stays
-// trusted until nothing that it has signed is valid any more, so no request is refused
-// while one takes the place of another.
+// The CAs are in a Secret of the host cluster, so that all replicas sign with the same ones. The
+// manifests create the Secret empty, and the server fills it, because the server has no right to
+// create Secrets. Each replica issues its certificate in memory, and publishes the trusted CAs in
+// the caBundle of the APIService. A CA is published long before it signs, and stays trusted until
+// all certificates that it has signed have expired, so a rotation refuses no request.
 //
-//	options.go    the flags
-//	schedule.go   which authorities are wanted at a time, and which one signs
-//	secret.go     where they are kept
-//	registration.go  what the host is told
-//	serving.go    the certificate that is served
-//	sync.go       one look at all of that
+//	options.go       the flags
+//	schedule.go      which CAs are needed at a time, and which one signs
+//	secret.go        the Secret of the CAs
+//	registration.go  the APIService
+//	serving.go       the serving certificate
+//	sync.go          one sync of all of that
 package autotls

@@ -14,23 +14,23 @@ const (
 	defaultCertificateLifetime = 90 * 24 * time.Hour
 	defaultAuthorityLifetime   = 365 * 24 * time.Hour
 
-	// leastLifetime leaves a host that answers slowly time enough between two renewals.
+	// leastLifetime leaves a slow host cluster enough time between two renewals.
 	leastLifetime = 10 * time.Second
-	// leastAuthorities is how many times as long as a certificate an authority must live at
-	// least, so that two authorities are enough at any time.
+	// leastAuthorities is the minimum ratio of the lifetimes of a CA and a certificate, so that two
+	// CAs are always sufficient.
 	leastAuthorities = 4
 )
 
-// Options say whether the server makes its certificate itself.
+// Options configure the certificate that the server issues itself.
 type Options struct {
-	// Enabled is whether it does.
+	// Enabled is true if the server issues its certificate itself.
 	Enabled bool
-	// CertificateLifetime is how long a certificate is valid, and AuthorityLifetime how
-	// long an authority is. Each is renewed when two thirds of it have passed.
+	// CertificateLifetime is how long a certificate is valid, and AuthorityLifetime how long a CA
+	// is valid. Each is renewed after two thirds of its lifetime.
 	CertificateLifetime, AuthorityLifetime time.Duration
 }
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{CertificateLifetime: defaultCertificateLifetime, AuthorityLifetime: defaultAuthorityLifetime}
 }
@@ -38,14 +38,14 @@ func NewOptions() *Options {
 // AddFlags adds all flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Enabled, "tls-auto", o.Enabled,
-		"Make the serving certificate and the authority that signs it, renew both, and tell the host cluster of the authority by the caBundle of our APIService. The authority is kept in the Secret "+secretName+" of --store-note-namespace, which has to exist. Not together with --tls-cert-file.")
+		"Issue and renew the serving certificate and the certificate authority (CA) that signs it, and publish the CA to the host cluster in the caBundle of the APIService. The CA is stored in the Secret "+secretName+" in --store-note-namespace, which must exist. Cannot be combined with --tls-cert-file.")
 	flags.DurationVar(&o.CertificateLifetime, "tls-auto-certificate-lifetime", o.CertificateLifetime,
-		"How long a certificate that --tls-auto makes is valid. It is renewed when two thirds of that have passed.")
+		"How long a certificate that --tls-auto issues is valid. It is renewed after two thirds of this time.")
 	flags.DurationVar(&o.AuthorityLifetime, "tls-auto-authority-lifetime", o.AuthorityLifetime,
-		"How long an authority that --tls-auto makes is valid, at least four times as long as a certificate. Its successor is made when two thirds of that have passed.")
+		"How long a CA that --tls-auto creates is valid, at least four times as long as a certificate. Its successor is created after two thirds of this time.")
 }
 
-// Validate says what is wrong with the values, naming the flags.
+// Validate returns what is wrong with the values, naming the flags.
 func (o *Options) Validate() []error {
 	var errs []error
 	if o.CertificateLifetime < leastLifetime {

@@ -20,13 +20,15 @@ import (
 
 const (
 	registrationName = "v1." + v1.GroupName
-	// keepAnnotation, with any value, says that somebody else writes the caBundle; so does what
-	// has cert-manager write it. Servers that run yet while that changes must not write it back.
+	// keepAnnotation, with any value, says that another writer maintains the caBundle. So does the
+	// annotation with which cert-manager injects it. Servers that run while an operator adds one of
+	// them must not write the old caBundle back.
 	keepAnnotation        = v1.GroupName + "/keep-ca-bundle"
 	certManagerAnnotation = "cert-manager.io/inject-ca-from"
 
-	// manager owns the one field that we write, so that whoever applies the rest neither
-	// takes it away nor has a conflict with us.
+	// manager is the field manager of the caBundle, the only field that the server writes. So
+	// another manager that applies the rest of the object neither removes the field nor gets a
+	// conflict.
 	manager = "statefulset-apiserver-tls"
 )
 
@@ -34,17 +36,17 @@ func apiServices() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 }
 
-// registrar reads and writes our APIService.
+// registrar reads and writes the APIService of this API.
 type registrar struct {
 	client dynamic.Interface
 }
 
-// registration is how the host reaches us, and whom it believes to be us.
+// registration is how the host cluster reaches this server and verifies its certificate.
 type registration struct {
 	uid    types.UID
-	host   string // the name that the host wants to see in a certificate
+	host   string // the name that the host cluster expects in the certificate
 	bundle []byte
-	// kept is whether somebody else writes the bundle.
+	// kept is true if another writer maintains the bundle.
 	kept bool
 }
 
@@ -57,12 +59,12 @@ func (r registrar) read(ctx context.Context) (registration, error) {
 	name, _, _ := unstructured.NestedString(object.Object, "spec", "service", "name")
 	namespace, _, _ := unstructured.NestedString(object.Object, "spec", "service", "namespace")
 	if name == "" || namespace == "" {
-		return registration{}, fmt.Errorf("APIService %s names no Service in spec.service: then the host does not ask us", registrationName)
+		return registration{}, fmt.Errorf("APIService %s names no Service in spec.service, so the host cluster sends no requests to this server", registrationName)
 	}
 	found.host = name + "." + namespace + ".svc"
 	if skips, _, _ := unstructured.NestedBool(object.Object, "spec", "insecureSkipTLSVerify"); skips {
 		return registration{},
-			fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so that the host would believe anybody: remove it", registrationName)
+			fmt.Errorf("APIService %s has spec.insecureSkipTLSVerify, so the host cluster would not verify the server's certificate: remove the field", registrationName)
 	}
 	for _, name := range []string{keepAnnotation, certManagerAnnotation} {
 		if _, there := object.GetAnnotations()[name]; there {
@@ -76,8 +78,8 @@ func (r registrar) read(ctx context.Context) (registration, error) {
 	return found, nil
 }
 
-// publish makes the host trust a bundle. The registration must be the one that was read,
-// so that none is made that was removed.
+// publish makes the host cluster trust a bundle. The APIService must be the one that was read, so
+// that a deleted APIService is not recreated.
 func (r registrar) publish(ctx context.Context, to registration, bundle []byte) error {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{"caBundle": base64.StdEncoding.EncodeToString(bundle)},
@@ -92,7 +94,7 @@ func (r registrar) publish(ctx context.Context, to registration, bundle []byte) 
 		return fmt.Errorf("writing spec.caBundle of APIService %s: %w", registrationName, err)
 	}
 	if text, _, _ := unstructured.NestedString(applied.Object, "spec", "caBundle"); text == "" {
-		return errors.New("the host has dropped spec.caBundle of APIService " + registrationName)
+		return errors.New("the host cluster dropped spec.caBundle of APIService " + registrationName)
 	}
 	return nil
 }

@@ -11,36 +11,36 @@ import (
 )
 
 const (
-	// longestSettle is how long every kube-apiserver of the host surely takes to see that an
-	// authority was published.
+	// longestSettle is longer than every kube-apiserver of the host cluster takes to observe a
+	// published CA.
 	longestSettle = 10 * time.Minute
-	// madeWithin is how much later an authority may have been made than its certificate says,
-	// which tells whole seconds.
+	// madeWithin is how much later than its certificate says a CA may have been created, because
+	// certificates contain whole seconds.
 	madeWithin = time.Second
 )
 
-// schedule says for how long things are valid.
+// schedule contains the lifetimes of certificates and CAs.
 type schedule struct {
 	certificate, authority time.Duration
 }
 
-// settle is how long an authority is published before it signs.
+// settle is how long a CA is published before it signs.
 func (s schedule) settle() time.Duration { return min(longestSettle, s.authority/50) }
 
-// decision is what follows from the authorities that there are at a time.
+// decision is what follows from the CAs at a time.
 type decision struct {
-	// trusted are those that clients have to know, the oldest first.
+	// trusted are the CAs that clients must know, the oldest first.
 	trusted []issuer.Authority
-	// due says that another authority has to be made.
+	// due is true if another CA must be created.
 	due bool
-	// signer is the one to sign with, if it is published. It may be none.
+	// signer is the CA to sign with, once it is published. It may be none.
 	signer issuer.Authority
-	// look is when something else follows from the same authorities.
+	// look is when the same CAs lead to another decision.
 	look time.Time
 }
 
-// decide looks at the authorities that there are, the newest last, of which at least one
-// signs and is valid.
+// decide decides about the existing CAs, the newest last. At least one of them must be able to sign
+// and be valid.
 func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
 	trusted := slices.DeleteFunc(slices.Clone(held), func(a issuer.Authority) bool { return !a.Valid(now) })
 	signers := signing(trusted)
@@ -61,18 +61,18 @@ func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
 	return d
 }
 
-// settled is when an authority has been published for long enough to sign.
+// settled is when a CA has been published for long enough to sign.
 func (s schedule) settled(a issuer.Authority) time.Time {
 	return a.Made().Add(madeWithin + s.settle())
 }
 
-// obsolete is when nothing is valid any more that predecessors of an authority have signed.
-// They sign until it has settled, and a replica may be late by as much again.
+// obsolete is when everything that the predecessors of a CA have signed has expired. They sign
+// until the CA has settled, and a replica may be late by the same time again.
 func (s schedule) obsolete(newest issuer.Authority) time.Time {
 	return s.settled(newest).Add(s.settle() + s.certificate)
 }
 
-// signing are those authorities that have a key, the newest last.
+// signing returns the CAs that have a key, the newest last.
 func signing(all []issuer.Authority) []issuer.Authority {
 	signers := slices.DeleteFunc(slices.Clone(all), func(a issuer.Authority) bool { return !a.Signs() })
 	slices.SortStableFunc(signers, func(a, b issuer.Authority) int { return a.Made().Compare(b.Made()) })

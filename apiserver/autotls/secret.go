@@ -18,41 +18,41 @@ import (
 )
 
 const (
-	// secretName is the Secret that keeps the authorities, and the ConfigMap of the same
-	// name tells whoever asks us directly, such as a scraper of metrics, whom to trust.
+	// secretName is the Secret that contains the CAs. The ConfigMap of the same name contains the
+	// CAs that direct clients of the server, such as a metrics scraper, must trust.
 	secretName = "statefulset-apiserver-ca" //nolint:gosec // a name
 	configName = secretName
 
-	// authorityName is what authorities are called; when they were made is added.
+	// authorityName is the name of CAs, to which their creation time is appended.
 	authorityName = "statefulset-apiserver-ca"
 
 	description       = "kubernetes.io/description"
-	configDescription = "The authorities by which statefulset-apiserver is known to clients that reach it directly. Kept by the server."
+	configDescription = "The certificate authorities (CAs) with which direct clients verify statefulset-apiserver. Maintained by the server."
 )
 
-// keeper keeps the authorities in the host cluster.
+// keeper stores the CAs in the host cluster.
 type keeper struct {
 	namespace string
 	core      typedcorev1.CoreV1Interface
 }
 
-// kept is what was read.
+// kept is the Secret that was read.
 type kept struct {
 	secret *corev1.Secret
-	// authorities are none if the Secret is empty, as the manifests create it.
+	// authorities is empty if the Secret is empty, as the manifests create it.
 	authorities []issuer.Authority
 }
 
-// isEmpty reports whether no authority has been made yet.
+// isEmpty reports whether no CA has been created yet.
 func (k kept) isEmpty() bool { return len(k.secret.Data) == 0 }
 
-// read finds the authorities, none if the Secret is empty. The server must not create Secrets, so
-// a missing one is an error.
+// read returns the CAs, none if the Secret is empty. The server must not create Secrets, so a
+// missing one is an error.
 func (k keeper) read(ctx context.Context) (kept, error) {
 	secret, err := k.core.Secrets(k.namespace).Get(ctx, secretName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return kept{},
-			fmt.Errorf("the Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
+			fmt.Errorf("Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
 				k.namespace, secretName)
 	}
 	if err != nil {
@@ -68,26 +68,26 @@ func (k keeper) read(ctx context.Context) (kept, error) {
 	return kept{secret: secret, authorities: all}, nil
 }
 
-// usable says why no authority can sign, nil if one can.
+// usable returns why no CA can sign, nil if one can.
 func (k keeper) usable(held kept, now time.Time) error {
 	for _, a := range held.authorities {
 		if a.Signs() && a.Valid(now) {
 			return nil
 		}
 	}
-	return k.unusable("it has no authority that is valid and has its key")
+	return k.unusable("it has no valid CA with a key")
 }
 
-// unusable says what to do about a Secret that is of no use. It is not replaced without
-// being asked for: whoever gave it may have meant something by it.
+// unusable returns how to fix a Secret that cannot be used. The server does not replace it without
+// a request, because its author may have had a reason.
 func (k keeper) unusable(why string) error {
 	return fmt.Errorf(
-		"the Secret %[1]s/%[2]s cannot be used: %[3]s; to have another authority made, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
+		"Secret %[1]s/%[2]s cannot be used: %[3]s; to have a new CA created, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
 		k.namespace, secretName, why)
 }
 
-// write replaces the authorities that were read. It fails with a conflict if another process has written the
-// Secret since.
+// write replaces the CAs that were read. It fails with a conflict if another process has written
+// the Secret since.
 func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) error {
 	data, err := issuer.ToSecret(all)
 	if err != nil {
@@ -101,7 +101,7 @@ func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) err
 	return nil
 }
 
-// tell lets clients that reach us directly know whom to trust.
+// tell publishes the CAs for clients that reach the server directly.
 func (k keeper) tell(ctx context.Context, bundle []byte) error {
 	configs := k.core.ConfigMaps(k.namespace)
 	there, err := configs.Get(ctx, configName, metav1.GetOptions{})

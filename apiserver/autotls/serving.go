@@ -30,17 +30,17 @@ var (
 	_ dynamiccertificates.CertKeyContentProvider = &Certificate{}
 	_ dynamiccertificates.ControllerRunner       = &Certificate{}
 
-	errNotMade = errors.New("the serving certificate has not been made yet")
+	errNotMade = errors.New("the serving certificate has not been issued yet")
 )
 
-// leaf is what is served, and for which host it was made.
+// leaf is the serving certificate, and the host name for which it was issued.
 type leaf struct {
 	issuer.Leaf
 	host string
 }
 
-// Certificate is what the server serves with. Until it is made, the server serves with
-// another one that nobody trusts, and is not ready.
+// Certificate is the serving certificate of the server. Until it is issued, the server serves with
+// another certificate that no client trusts, and is not ready.
 type Certificate struct {
 	until     dynamiccertificates.CertKeyContentProvider
 	schedule  schedule
@@ -51,12 +51,12 @@ type Certificate struct {
 
 	mu        sync.Mutex
 	served    leaf
-	failed    error // why the last look has failed
+	failed    error // why the last sync failed
 	listeners []dynamiccertificates.Listener
 }
 
-// New prepares a certificate. until is what is served before it is made, and namespace
-// where in the host the authorities are kept.
+// New prepares a certificate. until is the certificate to serve before it is issued, and namespace
+// is the namespace of the CAs in the host cluster.
 func New(o *Options, until dynamiccertificates.CertKeyContentProvider, namespace string, host kubernetes.Interface,
 	objects dynamic.Interface) *Certificate {
 	return &Certificate{
@@ -71,10 +71,10 @@ func New(o *Options, until dynamiccertificates.CertKeyContentProvider, namespace
 	}
 }
 
-// Name is for logs.
+// Name returns the name for logs.
 func (c *Certificate) Name() string { return "tls-auto" }
 
-// CurrentCertKeyContent is what to serve with, as PEM.
+// CurrentCertKeyContent returns the certificate and key to serve with, as PEM.
 func (c *Certificate) CurrentCertKeyContent() (certificate, key []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,14 +84,15 @@ func (c *Certificate) CurrentCertKeyContent() (certificate, key []byte) {
 	return c.served.Certificate, c.served.Key
 }
 
-// AddListener has somebody told of each new certificate.
+// AddListener adds a listener for new certificates.
 func (c *Certificate) AddListener(l dynamiccertificates.Listener) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listeners = append(c.listeners, l)
 }
 
-// ReadyCheck says why there is no certificate that the host accepts, nil if there is one.
+// ReadyCheck checks that the server has a certificate that the host cluster accepts, and returns
+// why not.
 func (c *Certificate) ReadyCheck() healthz.HealthChecker {
 	return healthz.NamedCheck("certificate", func(*http.Request) error { return c.check() })
 }
@@ -103,7 +104,7 @@ func (c *Certificate) check() error {
 	case c.served.Certificate == nil:
 		return c.failed
 	case !c.served.Until.After(now):
-		return fmt.Errorf("the serving certificate has expired on %s: %w", c.served.Until.UTC().Format(time.RFC3339), c.failed)
+		return fmt.Errorf("the serving certificate expired on %s: %w", c.served.Until.UTC().Format(time.RFC3339), c.failed)
 	}
 	return nil
 }
@@ -118,15 +119,15 @@ func (c *Certificate) serve(made leaf) {
 	}
 }
 
-// RunOnce makes the certificate if it can, so that the server need not begin with one that
-// nobody trusts.
+// RunOnce issues the certificate if possible, so that the server need not start with one that no
+// client trusts.
 func (c *Certificate) RunOnce(ctx context.Context) error {
 	_, err := c.look(ctx)
 	return err
 }
 
-// Run renews what has to be renewed, until ctx ends. It looks when the host has changed
-// what it read, and when the time has come.
+// Run renews what is due, until ctx ends. It syncs when an object in the host cluster that it reads
+// has changed, and when something is due.
 func (c *Certificate) Run(ctx context.Context, _ int) {
 	for _, informer := range c.changes() {
 		go informer.RunWithContext(ctx)
@@ -139,7 +140,7 @@ func (c *Certificate) Run(ctx context.Context, _ int) {
 	c.work(ctx)
 }
 
-// changes tell of the objects that are read.
+// changes returns informers of the objects that a sync reads.
 func (c *Certificate) changes() []cache.SharedIndexInformer {
 	look := func(any) { c.queue.Add(struct{}{}) }
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: look, UpdateFunc: func(_, now any) { look(now) }, DeleteFunc: look}
@@ -155,7 +156,7 @@ func (c *Certificate) changes() []cache.SharedIndexInformer {
 			func(o *metav1.ListOptions) {
 				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, one.name).String()
 			}).Informer()
-		// It fails for an informer that has been stopped, and this one has not been started.
+		// It only fails for an informer that has been stopped, and this one has not been started.
 		_, _ = informer.AddEventHandler(handler)
 		informers = append(informers, informer)
 	}

@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// A look that fails is repeated ever more rarely.
+	// A failed sync is retried less and less often.
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 30 * time.Second
-	// lookTimeout bounds the requests of one look.
+	// lookTimeout limits the requests of one sync.
 	lookTimeout = 20 * time.Second
-	// mostSteps is how often everything may change during one look, by us or by another
-	// replica.
+	// mostSteps is how many times everything may change during one sync, by this replica or by
+	// another.
 	mostSteps = 5
-	// longestRest is after what time to look, although nothing is to be expected.
+	// longestRest is the interval of syncs when nothing is due.
 	longestRest = 10 * time.Minute
 )
 
-// errAgain says that the authorities have changed, so that everything follows anew.
-var errAgain = errors.New("the authorities have changed")
+// errAgain says that the CAs have changed, so the sync must start again.
+var errAgain = errors.New("the CAs have changed")
 
 func (c *Certificate) work(ctx context.Context) {
 	var told logthrottle.Throttle
@@ -47,7 +47,7 @@ func (c *Certificate) work(ctx context.Context) {
 			c.queue.AddAfter(key, min(longestRest, max(0, next.Sub(c.clock.Now()))))
 		} else {
 			if ctx.Err() == nil && told.IsDue(err, c.clock.Now()) {
-				klog.FromContext(ctx).Error(err, "Could not look after the serving certificate")
+				klog.FromContext(ctx).Error(err, "Failed to sync the serving certificate")
 			}
 			c.queue.AddRateLimited(key)
 		}
@@ -55,8 +55,8 @@ func (c *Certificate) work(ctx context.Context) {
 	}
 }
 
-// look does what is due, and returns when something will be. What is served stays as it
-// is if it fails.
+// look does what is due, and returns when something is due next. If it fails, the server keeps its
+// certificate.
 func (c *Certificate) look(ctx context.Context) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -72,7 +72,7 @@ func (c *Certificate) look(ctx context.Context) (next time.Time, err error) {
 	return next, err
 }
 
-// step looks at what there is, and does what follows first.
+// step reads the current state, and does the first thing that is due.
 func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
 	registered, err := c.registrar.read(ctx)
 	if err != nil {
@@ -100,10 +100,10 @@ func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
 	return earlier(d.look, renewal), err
 }
 
-// begin makes the first authority. What the host trusts already, it goes on to trust: a
-// replica may still serve with what somebody else has signed.
+// begin creates the first CA. The CAs that the host cluster trusts already stay trusted, because a
+// replica may still serve with a certificate from another issuer.
 func (c *Certificate) begin(ctx context.Context, held kept, registered registration, now time.Time) error {
-	// A bundle that cannot be read is no reason to trust anybody.
+	// A bundle that cannot be read makes no one trusted.
 	trusted, _ := cert.ParseCertsPEM(registered.bundle)
 	var all []issuer.Authority
 	for _, one := range trusted {
@@ -114,7 +114,7 @@ func (c *Certificate) begin(ctx context.Context, held kept, registered registrat
 	return c.add(ctx, held, all, now)
 }
 
-// change keeps those authorities that are still wanted, and adds one if that is due.
+// change keeps the CAs that are still needed, and adds one if that is due.
 func (c *Certificate) change(ctx context.Context, held kept, d decision, now time.Time) error {
 	if d.due {
 		return c.add(ctx, held, d.trusted, now)
@@ -122,7 +122,7 @@ func (c *Certificate) change(ctx context.Context, held kept, d decision, now tim
 	if err := c.keeper.write(ctx, held, d.trusted); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Removed authorities that are not needed any more", "left", len(d.trusted))
+	klog.FromContext(ctx).Info("Removed CAs that are not needed any more", "left", len(d.trusted))
 	return errAgain
 }
 
@@ -134,12 +134,13 @@ func (c *Certificate) add(ctx context.Context, held kept, all []issuer.Authority
 	if err := c.keeper.write(ctx, held, append(all, made)); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("Made an authority for serving certificates", "authority", made.Certificate.Subject.CommonName, "expires",
+	klog.FromContext(ctx).Info("Created a CA for serving certificates", "authority", made.Certificate.Subject.CommonName, "expires",
 		made.Certificate.NotAfter.Format(time.RFC3339))
 	return errAgain
 }
 
-// publish tells the host and everybody else whom to trust, if they do not know yet.
+// publish publishes the trusted CAs to the host cluster and to direct clients, if they have
+// changed.
 func (c *Certificate) publish(ctx context.Context, registered registration, trusted []issuer.Authority) error {
 	bundle, err := issuer.EncodeCertificates(trusted)
 	if err != nil {
@@ -149,12 +150,12 @@ func (c *Certificate) publish(ctx context.Context, registered registration, trus
 		if err := c.registrar.publish(ctx, registered, bundle); err != nil {
 			return err
 		}
-		klog.FromContext(ctx).Info("Told the host which authorities to trust", "authorities", len(trusted))
+		klog.FromContext(ctx).Info("Published the trusted CAs in the APIService", "authorities", len(trusted))
 	}
 	return c.keeper.tell(ctx, bundle)
 }
 
-// renew makes another certificate if that is due, and returns when it will be.
+// renew issues another certificate if that is due, and returns when the next renewal is due.
 func (c *Certificate) renew(ctx context.Context, host string, signer issuer.Authority, now time.Time) (time.Time, error) {
 	c.mu.Lock()
 	served := c.served
@@ -167,17 +168,17 @@ func (c *Certificate) renew(ctx context.Context, host string, signer issuer.Auth
 		return time.Time{}, err
 	}
 	c.serve(leaf{made, host})
-	klog.FromContext(ctx).Info("Made a serving certificate", "host", host, "authority", signer.Certificate.Subject.CommonName, "expires",
+	klog.FromContext(ctx).Info("Issued a serving certificate", "host", host, "authority", signer.Certificate.Subject.CommonName, "expires",
 		made.Until.UTC().Format(time.RFC3339))
 	return made.Renewal, nil
 }
 
-// fromTheFuture says which authority was made later than now. Whose clock is wrong cannot
-// be told, and to sign by it would give a certificate that nobody accepts.
+// fromTheFuture returns an error if a CA was created later than now. The server cannot know which
+// clock is wrong, and a certificate from such a CA would be accepted by no client.
 func fromTheFuture(all []issuer.Authority, now time.Time) error {
 	for _, a := range all {
 		if a.Certificate.NotBefore.After(now) {
-			return fmt.Errorf("authority %s was made on %s, and the clock of this machine says %s: set the clock",
+			return fmt.Errorf("CA %s was created on %s, but the clock of this machine says %s: set the clock",
 				a.Certificate.Subject.CommonName, a.Made().UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		}
 	}

@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// LimitDecoder makes a decoder refuse JSON with too many values, which a patch may have
-// made of few.
+// LimitDecoder makes a decoder refuse JSON with too many values. A small patch can produce such an
+// object.
 func LimitDecoder(inner runtime.Decoder) runtime.Decoder { return fewDecoder{inner} }
 
-// fewDecoder refuses JSON with too many values, which a patch may have made of few.
+// fewDecoder refuses JSON with too many values.
 type fewDecoder struct {
 	runtime.Decoder
 }
 
 func (d fewDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
 	into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	// A value takes a byte at least, so ordinary bodies need not be counted once more.
+	// A value takes at least one byte, so ordinary bodies need not be counted again.
 	if len(data) > MostValues && data[0] == '{' {
 		if n := valuesInJSON(data); n > MostValues {
 			return nil, nil, errors.New(tooManyValues(n))

@@ -1,11 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bodylimit keeps the bodies of requests from taking more memory than the server has.
-// A body of 3 MiB, within the limits of the generic server, could take more than a gigabyte
-// once it is read, so what is counted are the values that it is made of.
+// Package bodylimit limits the memory that bodies of requests need. A body of 3 MiB, within the
+// limits of the generic server, could need more than a gigabyte once it is decoded, so this package
+// counts the values in the body.
 //
-//	values.go   how many values a body has, in each encoding, before it is read
-//	limit.go    the filter: few values at any time, many in turn, too many never
-//	decoder.go  the same for what a patch has made of few values
+//	values.go   how many values a body has, in each encoding, before it is decoded
+//	limit.go    the filter: a few values at any time, many if others have finished, too many never
+//	decoder.go  the same for objects that a patch has produced from few values
 package bodylimit

@@ -19,29 +19,29 @@ import (
 )
 
 const (
-	// MostValues is how many values a body may have. A set with 5,000 environment
-	// variables, and with the record of who manages them, has about 50,000.
+	// MostValues is how many values a body may have. A set with 5,000 environment variables, and
+	// with their managed fields, has about 50,000.
 	MostValues = 100_000
-	// fewValues is how many values a body may have that is read at any time. An
-	// ordinary set has some hundred.
+	// fewValues is how many values a body may have to be decoded at any time. An ordinary set has a
+	// few hundred.
 	fewValues = 1_000
-	// valuesAtOnce is how many values the other bodies may have together that are read
-	// at the same time.
+	// valuesAtOnce is how many values all larger bodies that are decoded at the same time may have
+	// together.
 	valuesAtOnce = 200_000
 )
 
-// limit keeps bodies from taking more memory than the server has. The limits of the
-// generic server count bytes and requests; a body of 3 MiB within these limits could
-// take more than a gigabyte when it is read.
+// limit limits the memory that bodies need. The limits of the generic server count bytes and
+// requests, but a body of 3 MiB within these limits could need more than a gigabyte when it is
+// decoded.
 type limit struct {
 	reading    *semaphore.Weighted
-	most       int64 // bytes; a larger body is refused by who reads it
+	most       int64 // bytes; the next handler refuses a larger body
 	serializer runtime.NegotiatedSerializer
 	next       http.Handler
 }
 
-// New is a filter before next. Most is how many bytes a body may have; a larger one is left
-// to who reads it.
+// New returns a filter before next. most is how many bytes a body may have; next refuses a larger
+// one.
 func New(most int64, serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return limit{semaphore.NewWeighted(valuesAtOnce), most, serializer, next}
 }
@@ -51,7 +51,7 @@ func (l limit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		l.next.ServeHTTP(w, req)
 		return
 	}
-	// What went wrong with a body, its length included, is said by who reads it next.
+	// The next handler reports what is wrong with a body, including its length.
 	body, err := io.ReadAll(io.LimitReader(req.Body, l.most+1))
 	req = req.WithContext(req.Context())
 	req.Body = readAgain{io.MultiReader(bytes.NewReader(body), req.Body), req.Body}
@@ -63,7 +63,7 @@ func (l limit) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	values := estimateValues(contentType, body)
 	if values > fewValues && values <= MostValues {
 		if !l.reading.TryAcquire(int64(values)) {
-			l.refuse(w, req, apierrors.NewTooManyRequests("other requests with large bodies are under way, try again later", 1))
+			l.refuse(w, req, apierrors.NewTooManyRequests("too many other requests with large bodies are in progress, try again later", 1))
 			return
 		}
 		defer l.reading.Release(int64(values))
@@ -84,7 +84,7 @@ func (l limit) refuse(w http.ResponseWriter, req *http.Request, why error) {
 	responsewriters.ErrorNegotiated(why, l.serializer, v1.SchemeGroupVersion, w, req)
 }
 
-// readAgain is a body that begins with what was read of it already.
+// readAgain is a body that begins with the part that was already read.
 type readAgain struct {
 	io.Reader
 	io.Closer

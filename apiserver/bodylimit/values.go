@@ -12,16 +12,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Values are what a body is made of: objects, and members of objects and lists. An
-// empty container takes three bytes in a body and almost a kilobyte when it was read,
-// so it is their number, and not the size of the body, that tells what reading costs.
+// Values are the parts of a body: objects, and members of objects and lists. An empty container
+// takes three bytes in a body and almost a kilobyte after decoding, so the number of values, and
+// not the size of the body, determines the cost of decoding it.
 
-// protobufPrefix begins what Kubernetes sends as protobuf.
+// protobufPrefix is the beginning of each protobuf message of Kubernetes.
 const protobufPrefix = "k8s\x00"
 
-// estimateValues is how many values a body has at most, before it is read. Only YAML
-// with aliases and patches that copy may make more of it; they are said to have as many
-// as are allowed.
+// estimateValues returns the maximum number of values of a body before it is decoded. Only YAML
+// with aliases and patches that copy may produce more values. For these, it returns at least the
+// allowed number.
 func estimateValues(contentType string, body []byte) int {
 	if message, ok := bytes.CutPrefix(body, []byte(protobufPrefix)); ok {
 		return valuesInProtobuf(message, deepestProtobuf)
@@ -42,8 +42,8 @@ func estimateValues(contentType string, body []byte) int {
 	}
 }
 
-// exactValues is how many values a body has, where that is known only when its aliases
-// are resolved. What cannot be read has none.
+// exactValues returns the number of values of a body whose aliases must be resolved to count them.
+// For a body that cannot be decoded, it returns 0.
 func exactValues(contentType string, body []byte) int {
 	if !isYAML(contentType) || bytes.IndexByte(body, '*') < 0 || json.Valid(body) {
 		return 0
@@ -55,15 +55,15 @@ func exactValues(contentType string, body []byte) int {
 	return valuesInJSON(resolved)
 }
 
-// mayCopy reports whether a patch may copy values; an escape may hide the word.
+// mayCopy reports whether a patch may copy values. An escape sequence may hide the word.
 func mayCopy(patch []byte) bool {
 	return bytes.Contains(patch, []byte("copy")) || bytes.IndexByte(patch, '\\') >= 0
 }
 
 func isYAML(contentType string) bool { return strings.Contains(strings.ToLower(contentType), "yaml") }
 
-// valuesInJSON counts where a value begins, outside of strings. JSON that is not valid
-// is refused before anything is made of it, so its number does not matter.
+// valuesInJSON counts the beginnings of values outside of strings. The count for invalid JSON does
+// not matter, because it is refused before it is decoded.
 func valuesInJSON(body []byte) (n int) {
 	inString := false
 	for i := 0; i < len(body); i++ {
@@ -79,8 +79,8 @@ func valuesInJSON(body []byte) (n int) {
 	return n
 }
 
-// valuesInYAML counts what may begin a value. In a text it counts too much: where a text
-// of YAML begins and ends is not told by its quotes alone.
+// valuesInYAML counts the characters that may begin a value. It counts too many in strings, because
+// quotes alone do not show where a YAML string begins and ends.
 func valuesInYAML(body []byte) (n int) {
 	for _, c := range body {
 		switch c {
@@ -91,11 +91,11 @@ func valuesInYAML(body []byte) (n int) {
 	return n
 }
 
-// valuesInCBOR counts the heads of data items, keys among them. How they are nested does not
-// matter, and neither does what follows where an item is cut off: that is refused before
-// anything is made of it.
+// valuesInCBOR counts the heads of data items, including keys. Their nesting does not matter, and
+// neither does the count after a truncated item, because such a body is refused before it is
+// decoded.
 func valuesInCBOR(body []byte) (n int) {
-	const byteString, textString = 2, 3 // the kinds whose contents are no items
+	const byteString, textString = 2, 3 // the kinds whose contents are not items
 	for len(body) > 0 && n <= MostValues {
 		kind, info := body[0]>>5, body[0]&0x1f
 		body = body[1:]
@@ -111,7 +111,7 @@ func valuesInCBOR(body []byte) (n int) {
 			}
 			body = body[size:]
 		}
-		// Pieces of a string of no given length come as strings of their own.
+		// The chunks of a string of indefinite length are strings of their own.
 		if (kind == byteString || kind == textString) && info <= 27 {
 			if argument > uint64(len(body)) {
 				return n
@@ -122,11 +122,11 @@ func valuesInCBOR(body []byte) (n int) {
 	return n
 }
 
-// deepestProtobuf is more levels than any type of the API has.
+// deepestProtobuf is deeper than the nesting of any type of the API.
 const deepestProtobuf = 64
 
-// valuesInProtobuf counts the fields of a message, and those of whatever may be a
-// message in it. A text that could be a message is counted as one.
+// valuesInProtobuf counts the fields of a message, and the fields of everything in it that may be a
+// message. It counts a string that could be a message as one.
 func valuesInProtobuf(message []byte, depth int) (n int) {
 	for len(message) > 0 && n <= MostValues {
 		_, kind, tag := protowire.ConsumeTag(message)

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// The ConfigMap of the host that has the authorities of its clients.
+	// The ConfigMap of the host cluster that contains the CAs of its clients.
 	authoritiesNamespace = "kube-system"
 	authoritiesName      = "extension-apiserver-authentication"
 
-	// longestCAHold bounds how long a server waits for them.
+	// longestCAHold limits how long a server waits for them.
 	longestCAHold = 10 * time.Second
 )
 
-// HoldUntilClientCAs lets no client in before the server knows the authorities of clients. The
-// generic server learns them while it serves already, and tells clients until then that
-// they are unauthorized, which they take for final.
+// HoldUntilClientCAs accepts no connection before the server knows the CAs of clients. The generic
+// server loads them while it already serves, and until then answers clients that they are
+// unauthorized. Clients would not retry that.
 func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureServingInfo, host kubernetes.Interface,
 	given *options.DelegatingAuthenticationOptions) {
 	known := serving.ClientCA
@@ -39,8 +39,8 @@ func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureSer
 	}
 	config, err := host.CoreV1().ConfigMaps(authoritiesNamespace).Get(ctx, authoritiesName, metav1.GetOptions{})
 	if err != nil {
-		// The generic server has looked already, and has decided whether this matters.
-		klog.FromContext(ctx).V(2).Info("Could not read the authorities of clients", "err", err)
+		// The generic server has already read it, and has decided whether this error matters.
+		klog.FromContext(ctx).V(2).Info("Failed to read the CAs of clients", "err", err)
 		return
 	}
 	var wanted [][]byte
@@ -68,8 +68,8 @@ func hasAll(known dynamiccertificates.CAContentProvider, wanted [][]byte) bool {
 	return true
 }
 
-// heldListener is a listener that accepts nobody before something is done. Who connects
-// meanwhile waits.
+// heldListener is a listener that accepts no connection before done returns true. Clients that
+// connect meanwhile wait.
 type heldListener struct {
 	net.Listener
 	ctx  context.Context //nolint:containedctx // Accept has none
@@ -77,26 +77,25 @@ type heldListener struct {
 	once sync.Once
 }
 
-// Accept waits for the next client.
+// Accept waits for the next connection.
 func (l *heldListener) Accept() (net.Conn, error) {
 	l.once.Do(func() {
 		err := wait.PollUntilContextTimeout(l.ctx, 5*time.Millisecond, longestCAHold, true, func(context.Context) (bool, error) {
 			return l.done(), nil
 		})
 		if err != nil {
-			klog.FromContext(l.ctx).Info("Serving without the authorities of all clients: some may be unauthorized", "waited", longestCAHold)
+			klog.FromContext(l.ctx).Info("Serving without all CAs of clients; some clients may be unauthorized", "waited", longestCAHold)
 		}
 	})
 	return l.Listener.Accept()
 }
 
-// unhinted does not tell clients which authorities are known. A client that is told of
-// some and not of its own keeps its certificate to itself, for as long as its connection
-// lasts.
+// unhinted does not send clients the list of known CAs. A client that gets a list without its own
+// CA does not send its certificate during the whole connection.
 type unhinted struct {
 	dynamiccertificates.CAContentProvider
 	dynamiccertificates.ControllerRunner
 }
 
-// CurrentCABundleContent is nothing.
+// CurrentCABundleContent returns nothing.
 func (unhinted) CurrentCABundleContent() []byte { return nil }

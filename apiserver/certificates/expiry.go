@@ -14,20 +14,20 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// ShowExpiry lets alerts see when the serving certificate ends, whatever renews it. It
-// is read anew at each scrape, since files change under a running server. Without a
-// certificate that can be read there is no figure.
+// ShowExpiry adds a metric for the expiry of the serving certificate, for alerts, independent of
+// what renews it. Each scrape reads the certificate again, because files may change while the
+// server runs. Without a readable certificate, the metric is missing.
 func ShowExpiry(serving dynamiccertificates.CertKeyContentProvider) {
 	if serving == nil {
 		return
 	}
-	// A second server in one process, which only tests have, is not shown.
+	// A second server in one process, which only tests have, has no metric.
 	_ = legacyregistry.CustomRegister(&expiry{serving: serving, desc: metrics.NewDesc(
 		metrics.BuildFQName("", "statefulset_apiserver", "certificate_expiration_seconds"),
-		"When the serving certificate expires, in seconds since 1970", nil, nil, metrics.ALPHA, "")})
+		"Expiration time of the serving certificate, in seconds since 1970", nil, nil, metrics.ALPHA, "")})
 }
 
-// expiry is a metric that is read from a certificate.
+// expiry is a metric that reads a certificate.
 type expiry struct {
 	metrics.BaseStableCollector
 	serving dynamiccertificates.CertKeyContentProvider

@@ -10,8 +10,9 @@ import (
 	"statefulset.dev/version"
 )
 
-// Announce names our version to who may discover our group. Behind the aggregator only
-// paths of the group are ours, so /version, which is the cluster's, cannot.
+// Announce adds the version of this server to the discovery response of its group. Behind the
+// aggregator, this server gets only requests for paths of the group, and /version belongs to the
+// cluster, so it cannot show the version there.
 func Announce(handler http.Handler) http.Handler {
 	discovery := "/apis/" + v1.SchemeGroupVersion.String()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

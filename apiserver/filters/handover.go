@@ -12,46 +12,44 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
-// handover moves clients to other replicas while this one is shutting down and
-// still serves.
+// handover moves clients to other replicas while this one is shutting down and still serves.
 //
-// A kube-apiserver sends all requests for our group through one HTTP/2 connection,
-// which stays with this replica however often the Service's endpoints change. It
-// gives the connection up when it is told to (GOAWAY). But a request that it sends
-// at that very moment is lost, and if it has a body, neither kube-apiserver nor its
-// client sends it again: the user sees an error.
+// A kube-apiserver sends all requests for this group through one HTTP/2 connection, which stays
+// with this replica however often the Service's endpoints change. It closes the connection when the
+// server asks for that (GOAWAY). But a request that it sends at that moment is lost. If the request
+// has a body, neither kube-apiserver nor its client sends it again: the user sees an error.
 //
-// So the first request that arrives on a connection after the begin is not answered
-// for a while, nor is any that follows it. Clients that wait for an answer
-// before they ask again have become silent by then, once those that asked before have
-// their answers and have asked again. Only then is the connection given up, by the
-// answers to these requests, and the next ones take a new connection, which leads to
-// another replica.
+// So the first request that arrives on a connection after the handover begins is not answered for a
+// while, and neither are the requests that follow it. Clients that wait for an answer before they
+// send the next request become silent meanwhile, after earlier requests have been answered and
+// their clients have sent the next ones. Only then do the answers to these requests close the
+// connection. The next requests use a new connection, which leads to another replica.
 type handover struct {
 	next  http.Handler
-	begun <-chan struct{} // closed when it begins
-	// length is how long requests are held.
+	begun <-chan struct{} // closed when the handover begins
+	// length is how long requests are delayed.
 	length time.Duration
 
 	mu sync.Mutex
-	// connections are by the address of the client: those with requests under way, and
-	// after the begin all that had any.
+	// connections contains, by client address, the connections with pending requests and, after the
+	// handover has begun, all that had any.
 	connections map[string]*connection
 }
 
-// connection is what is known of a connection.
+// connection is the state of one connection.
 type connection struct {
-	// underWay are its requests that came before the begin and are not answered. Watches
-	// do not count.
+	// underWay is the number of its requests that came before the handover began and are not
+	// answered. Watches do not count.
 	underWay int
-	// answered is when the last of them was, and held when the first came after the begin.
+	// answered is when the last of these requests was answered, and held when the first request
+	// came after the handover began.
 	answered, held time.Time
 }
 
-// longestHold is how long a request is held at most. The handover begins when three
-// quarters of the time are over for which a server that is told to end serves on: by
-// then new connections lead to other replicas. It holds requests for a twentieth of
-// that time, or up to three times as long if requests from before are not answered yet.
+// longestHold is how long a request is delayed at most. The handover begins after three quarters of
+// the time for which a terminating server continues to serve: by then new connections lead to other
+// replicas. It delays requests for a twentieth of that time, or up to three times as long if
+// earlier requests are not answered yet.
 const (
 	longestHold  = 500 * time.Millisecond
 	longestHolds = 3
@@ -118,7 +116,7 @@ func (h *handover) answer(address string, c *connection, requests int) {
 	}
 }
 
-// hold takes back a request that turned out to come after the begin.
+// hold stops counting a request that came after the handover began, and records its time.
 func (h *handover) hold(c *connection, requests int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +126,7 @@ func (h *handover) hold(c *connection, requests int) {
 	}
 }
 
-// wait returns when a request may be answered, or is given up.
+// wait returns when a request may be answered, or when its client has given up.
 func (h *handover) wait(ctx context.Context, c *connection) {
 	for left := h.heldFor(c); left > 0; left = h.heldFor(c) {
 		select {
@@ -139,8 +137,8 @@ func (h *handover) wait(ctx context.Context, c *connection) {
 	}
 }
 
-// heldFor is how long a request is held from now on before that is to be asked again. It
-// is not positive when it is held no more.
+// heldFor returns how long to delay a request before heldFor is called again. The result is not
+// positive if the request is no longer delayed.
 func (h *handover) heldFor(c *connection) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// planLimit refuses requests for plans before anything of them is read, if there are as
-// many already as may be made at the same time.
+// planLimit refuses requests for plans before it reads them, if the allowed number of plans is
+// already being created.
 type planLimit struct {
 	shown, proposed *semaphore.Weighted
 	serializer      runtime.NegotiatedSerializer
 	next            http.Handler
 }
 
-// LimitPlans lets only so many plans be made at the same time.
+// LimitPlans limits how many plans are created at the same time.
 func LimitPlans(serializer runtime.NegotiatedSerializer, next http.Handler) http.Handler {
 	return planLimit{semaphore.NewWeighted(statefulset.PlansAtOnce), semaphore.NewWeighted(statefulset.PlansAtOnce), serializer, next}
 }

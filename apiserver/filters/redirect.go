@@ -5,11 +5,11 @@ package filters
 
 import "net/http"
 
-// Unredirect answers what the generic server would redirect.
+// Unredirect answers requests that the generic server would redirect.
 func Unredirect(next http.Handler) http.Handler { return unredirected{next} }
 
-// unredirected answers what the generic server would redirect. A redirect from a server
-// behind the host leads clients astray that follow it with their credentials.
+// unredirected answers requests that the generic server would redirect. A redirect from a server
+// behind the host cluster leads clients to a wrong address, where they send their credentials.
 type unredirected struct{ http.Handler }
 
 func (u unredirected) ServeHTTP(w http.ResponseWriter, req *http.Request) {

@@ -20,25 +20,25 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Host is the cluster that authenticates and authorizes for us, and in which the
-// members of the sets run.
+// Host is the host cluster: the cluster that authenticates and authorizes for this server, and in
+// which the pods of the sets run.
 type Host struct {
-	// Config has neither a rate nor a timeout: see ReadConfig.
+	// Config has neither a rate limit nor a timeout: see ReadConfig.
 	Config *rest.Config
-	// Client is for single requests, which end after requestTimeout at the latest, and
-	// watching for informers, whose requests have no end.
+	// Client is for single requests, which end after requestTimeout at the latest, and Watching is
+	// for informers, whose requests do not end.
 	Client, Watching kubernetes.Interface
-	source           string // where config comes from, for error messages
+	source           string // the source of Config, for error messages
 }
 
-// requestTimeout bounds a single request to the host whose context may have no end, such
-// as those of the admission plugins.
+// requestTimeout limits a single request to the host cluster whose context may have no deadline,
+// such as the requests of the admission plugins.
 const requestTimeout = 30 * time.Second
 
-// NoResync keeps informers from handing out again what has not changed.
+// NoResync prevents informers from sending unchanged objects again.
 const NoResync time.Duration = 0
 
-// New reads the kubeconfig, or takes the cluster that this process runs in.
+// New reads the kubeconfig, or uses the cluster in which this process runs.
 func New(kubeconfig string) (*Host, error) {
 	config, err := ReadConfig(kubeconfig)
 	if err != nil {
@@ -61,7 +61,7 @@ func New(kubeconfig string) (*Host, error) {
 	return &Host{Config: config, Client: client, Watching: watching, source: source}, nil
 }
 
-// Metadata is a client that reads of objects only what all kinds have.
+// Metadata returns a client that reads only the metadata of objects.
 func (h *Host) Metadata() (metadata.Interface, error) {
 	client, err := metadata.NewForConfig(h.Config)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Host) Metadata() (metadata.Interface, error) {
 	return client, nil
 }
 
-// Dynamic is a client for objects whose kinds are not compiled in.
+// Dynamic returns a client for objects whose kinds are not compiled in.
 func (h *Host) Dynamic() (dynamic.Interface, error) {
 	client, err := dynamic.NewForConfig(h.Config)
 	if err != nil {
@@ -79,7 +79,7 @@ func (h *Host) Dynamic() (dynamic.Interface, error) {
 	return client, nil
 }
 
-// Connect finds the host cluster and waits until it can be used.
+// Connect connects to the host cluster and waits until it can be used.
 func Connect(ctx context.Context, kubeconfig string, patience time.Duration) (*Host, error) {
 	host, err := New(kubeconfig)
 	if err != nil {
@@ -88,10 +88,10 @@ func Connect(ctx context.Context, kubeconfig string, patience time.Duration) (*H
 	return host, host.wait(ctx, patience)
 }
 
-// ReadConfig is the one place where the way to a cluster is read, so that every client
-// of this server is without a rate of its own: the default, 5 requests a second, is
-// shared by all that a client does, and makes what matters wait for what does not. The
-// host has queues, and says itself when it is too much.
+// ReadConfig is the only function that reads the client configuration of a cluster, so that no
+// client of this server has a rate limit. The default, 5 requests a second, is shared by everything
+// that a client does, so important requests would wait for unimportant ones. The host cluster has
+// queues, and reports itself when the load is too high.
 func ReadConfig(kubeconfig string) (*rest.Config, error) {
 	config, err := readConfig(kubeconfig)
 	if err != nil {
@@ -106,7 +106,7 @@ func readConfig(kubeconfig string) (*rest.Config, error) {
 		config, err := rest.InClusterConfig()
 		if errors.Is(err, rest.ErrNotInCluster) {
 			return nil, errors.New(
-				"no host cluster: --kubeconfig is not set and this process does not run in a cluster; point --kubeconfig at the cluster in which the members shall run")
+				"no host cluster: --kubeconfig is not set and this process does not run in a cluster; set --kubeconfig to the cluster in which the pods should run")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the service account of this pod: %w", err)
@@ -121,9 +121,9 @@ func readConfig(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
-// wait returns when the host tells us whom it trusts, which is what the server
-// needs before it can serve anybody. It asks again, ever more slowly, until
-// patience is used up: the host, or our role in it, may just be starting.
+// wait returns when the host cluster returns its client CA and front-proxy CA, without which the
+// server cannot serve. It retries less and less often until patience is over, because the cluster
+// may be starting, or the server's role in it may not be there yet.
 func (h *Host) wait(ctx context.Context, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -144,17 +144,16 @@ func (h *Host) wait(ctx context.Context, patience time.Duration) error {
 	case last == nil:
 		last = err
 	}
-	return fmt.Errorf("the host cluster at %s cannot be used, tried for %s: %w", h.Config.Host, patience, h.explain(last))
+	return fmt.Errorf("the host cluster at %s cannot be used (tried for %s): %w", h.Config.Host, patience, h.explain(last))
 }
 
-// readTrust reads the object in which a cluster publishes its client CA and its
-// front-proxy CA.
+// readTrust reads the object in which a cluster publishes its client CA and its front-proxy CA.
 func (h *Host) readTrust(ctx context.Context) error {
 	_, err := h.Client.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
 	return err
 }
 
-// explain says what to do about an error of readTrust.
+// explain adds to an error of readTrust what to do about it.
 func (h *Host) explain(err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
@@ -168,7 +167,7 @@ func (h *Host) explain(err error) error {
 	return fmt.Errorf("%w; check that it runs and that %s points to it", err, h.source)
 }
 
-// Ready asks whether the host answers at all.
+// Ready returns an error if the host cluster is not ready.
 func (h *Host) Ready(ctx context.Context) error {
 	if err := h.Client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
 		return fmt.Errorf("the host cluster at %s is not ready: %s", h.Config.Host, firstLine(err))
@@ -176,7 +175,7 @@ func (h *Host) Ready(ctx context.Context) error {
 	return nil
 }
 
-// firstLine is the first line of an error: the host lists each of its checks.
+// firstLine returns the first line of an error: the host cluster lists each of its checks.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

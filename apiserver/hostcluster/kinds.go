@@ -15,9 +15,10 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// ResourcesOf are those that the host serves for objects of a kind, in the version that is named;
-// none if it does not know the kind. The host is asked anew each time: what it serves changes with
-// its custom resources. An error is of a host that has not answered.
+// ResourcesOf returns the resources that the host cluster serves for objects of a kind, in the
+// version of the kind; none if it does not know the kind. It asks the cluster each time, because
+// custom resources change what the cluster serves. It returns an error if the cluster does not
+// answer.
 func (h *Host) ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([]metav1.APIResource, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -28,7 +29,7 @@ func (h *Host) ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking the host cluster at %s what it serves of %s: %w", h.Config.Host, version, err)
+		return nil, fmt.Errorf("reading what the host cluster at %s serves in %s: %w", h.Config.Host, version, err)
 	}
 	var found []metav1.APIResource
 	for _, resource := range served.APIResources {
@@ -39,7 +40,7 @@ func (h *Host) ResourcesOf(ctx context.Context, kind schema.GroupVersionKind) ([
 	return found, nil
 }
 
-// May asks the host whether this server, and so its controller, has a right.
+// May asks the host cluster whether this server, and therefore its controller, has a right.
 func (h *Host) May(ctx context.Context, right authorizationv1.ResourceAttributes) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -47,7 +48,7 @@ func (h *Host) May(ctx context.Context, right authorizationv1.ResourceAttributes
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &right},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("asking the host cluster at %s what this server may do: %w", h.Config.Host, err)
+		return false, fmt.Errorf("asking the host cluster at %s for the rights of this server: %w", h.Config.Host, err)
 	}
 	return review.Status.Allowed, nil
 }

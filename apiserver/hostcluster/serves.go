@@ -18,19 +18,19 @@ import (
 	"statefulset.dev/version"
 )
 
-// questionTimeout bounds one question about what the host serves.
+// questionTimeout limits one request about what the host cluster serves.
 const questionTimeout = 10 * time.Second
 
-// ServesPolicies asks the host whether it has MutatingAdmissionPolicy in version v1.
-// That a host has nothing of this group and version is an error: since long before
-// what we support, all have webhooks there.
+// ServesPolicies asks the host cluster whether it has MutatingAdmissionPolicy in version v1. If the
+// cluster serves nothing of this group and version, that is an error, because all supported
+// versions of Kubernetes serve webhooks there.
 func (h *Host) ServesPolicies(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	kinds := admissionregistrationv1.SchemeGroupVersion.String()
 	served := &metav1.APIResourceList{}
 	if err := h.Client.Discovery().RESTClient().Get().AbsPath("/apis/" + kinds).Do(ctx).Into(served); err != nil {
-		return false, fmt.Errorf("asking the host cluster at %s what it serves of %s: %w", h.Config.Host, kinds, err)
+		return false, fmt.Errorf("reading what the host cluster at %s serves in %s: %w", h.Config.Host, kinds, err)
 	}
 	has := func(resource string) bool {
 		return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })
@@ -38,7 +38,7 @@ func (h *Host) ServesPolicies(ctx context.Context) (bool, error) {
 	return has("mutatingadmissionpolicies") && has("mutatingadmissionpolicybindings"), nil
 }
 
-// ReportVersion logs the host's version, and whether we know it.
+// ReportVersion logs the version of the host cluster, and whether this server was tested with it.
 func (h *Host) ReportVersion(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -49,12 +49,12 @@ func (h *Host) ReportVersion(ctx context.Context) {
 		err = json.Unmarshal(raw, &info)
 	}
 	if err != nil {
-		log.Info("Could not ask for the version of the host cluster", "host", h.Config.Host, "err", err)
+		log.Info("Failed to read the version of the host cluster", "host", h.Config.Host, "err", err)
 		return
 	}
 	if problem := version.UntestedHost(info.GitVersion); problem != "" {
-		log.Info("The version of the host cluster is not one that this was tested with", "host", h.Config.Host, "problem", problem)
+		log.Info("The host cluster has a version with which this server was not tested", "host", h.Config.Host, "problem", problem)
 		return
 	}
-	log.Info("Host cluster", "host", h.Config.Host, "version", info.GitVersion)
+	log.Info("Using the host cluster", "host", h.Config.Host, "version", info.GitVersion)
 }

@@ -24,28 +24,28 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-// A Service is often created just before the set that names it, so one that is not known is
-// waited for this long, and looked for this often.
+// A Service is often created just before the set that names it, so the lookup of an unknown Service
+// waits this long, and polls at this interval.
 const (
 	serviceDelay = 250 * time.Millisecond
 	servicePoll  = 10 * time.Millisecond
 )
 
 const (
-	// lookupPatience bounds a request to the host for a warning.
+	// lookupPatience limits a request to the host cluster for a warning.
 	lookupPatience = time.Second
-	// mostOfSelector is how long the keys and values of a selector may be that is kept, in bytes.
+	// mostOfSelector limits the keys and values of a cached selector, in bytes.
 	mostOfSelector = 4096
 )
 
-// Services are the host's headless Services, with their selectors. Nothing waits for them to
-// be known: they serve for a warning only.
+// Services are the headless Services of the host cluster, with their selectors. Nothing waits until
+// they are known, because they are only used for a warning.
 type Services struct {
 	informer cache.SharedIndexInformer
 	client   kubernetes.Interface
 }
 
-// NewServices prepares to follow the headless Services of a host.
+// NewServices prepares to watch the headless Services of the host cluster.
 func NewServices(client kubernetes.Interface) (*Services, error) {
 	headless := fields.OneTermEqualSelector("spec.clusterIP", corev1.ClusterIPNone).String()
 	informer := coreinformers.NewFilteredServiceInformer(client, metav1.NamespaceAll, NoResync, cache.Indexers{},
@@ -62,23 +62,23 @@ func NewServices(client kubernetes.Interface) (*Services, error) {
 	return &Services{informer, client}, nil
 }
 
-// reportUnread logs why Services cannot be read, ever more rarely: the server works without, and an
-// operator may not want it to read them. The informer calls it in one goroutine, and retries with a
-// back-off.
+// reportUnread logs less and less often why Services cannot be read: the server works without them,
+// and an operator may not want it to read them. The informer calls it in one goroutine, and retries
+// with a back-off.
 func reportUnread() cache.WatchErrorHandlerWithContext {
 	var logged logthrottle.Throttle
 	return func(ctx context.Context, _ *cache.Reflector, err error) {
 		if ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || errors.Is(err, io.EOF) {
-			return // it goes on by itself
+			return // the informer continues by itself
 		}
 		if logged.IsDue(err, time.Now()) {
-			klog.FromContext(ctx).Info("Cannot read Services, so no set gets a warning about its serviceName; artifacts/rights/reads has the right",
+			klog.FromContext(ctx).Info("Failed to read Services, so sets get no warnings about their serviceName; artifacts/rights/reads grants the right",
 				"err", err)
 		}
 	}
 }
 
-// nameAndSelector keeps of a Service by what it is found, and its selector unless that is huge.
+// nameAndSelector keeps the name of a Service, and its selector unless that is very large.
 func nameAndSelector(object any) (any, error) {
 	service, ok := object.(*corev1.Service)
 	if !ok {
@@ -97,7 +97,7 @@ func nameAndSelector(object any) (any, error) {
 	return kept, nil
 }
 
-// AddTo makes the server follow the Services while it runs.
+// AddTo makes the server watch the Services while it runs.
 func (s *Services) AddTo(server *genericapiserver.GenericAPIServer) error {
 	err := server.AddPostStartHook("watch-headless-services", func(hook genericapiserver.PostStartHookContext) error {
 		go s.informer.RunWithContext(hook)
@@ -109,8 +109,9 @@ func (s *Services) AddTo(server *genericapiserver.GenericAPIServer) error {
 	return nil
 }
 
-// Service returns a Service of the host, nil if it does not exist, and false if that is not known. A
-// headless one is as it was last seen, and without a huge selector. Only if there is none the host is asked.
+// Service returns a Service of the host cluster, nil if it does not exist, and false if that is not
+// known. A headless Service comes from the cache, without a very large selector. Only if the cache
+// has none, Service asks the host cluster.
 func (s *Services) Service(ctx context.Context, namespace, name string) (service *corev1.Service, known bool) {
 	if !s.informer.HasSynced() {
 		return nil, false
@@ -126,7 +127,7 @@ func (s *Services) Service(ctx context.Context, namespace, name string) (service
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()
-	// The server may list Services, and not get them. By its name one is read like by a get.
+	// The server may list Services, but not get them. A list by name is like a get.
 	all, err := s.client.CoreV1().Services(namespace).List(ctx,
 		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// StorageClasses looks up StorageClasses of the host for a warning.
+// StorageClasses looks up StorageClasses of the host cluster for a warning.
 type StorageClasses struct {
 	client kubernetes.Interface
 }
 
-// NewStorageClasses prepares to ask a host for StorageClasses.
+// NewStorageClasses prepares to look up StorageClasses of the host cluster.
 func NewStorageClasses(client kubernetes.Interface) *StorageClasses { return &StorageClasses{client} }
 
-// LacksStorageClass reports whether the host has no StorageClass of a name. If that cannot be found out, it
-// reports false.
+// LacksStorageClass reports whether the host cluster has no StorageClass of a name. If the lookup
+// fails, it returns false.
 func (s *StorageClasses) LacksStorageClass(ctx context.Context, name string) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()

@@ -18,41 +18,41 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-var errNotAsked = errors.New("the host cluster has not been asked yet")
+var errNotAsked = errors.New("the host cluster has not been checked yet")
 
 const (
-	// checkTimeout bounds a question to the host about how it is.
+	// checkTimeout limits one check of the host cluster.
 	checkTimeout = 3 * time.Second
-	// checkInterval is how often a host that answers is asked.
+	// checkInterval is the interval of checks while the host cluster is ready.
 	checkInterval = 2 * time.Second
-	// One that does not answer is asked ever more rarely.
+	// While it is not ready, checks become less and less frequent.
 	shortestPause = time.Second
 	longestPause  = 5 * time.Second
 )
 
-// Watch asks the host how it is, and remembers the answer. Who asks this server is
-// anonymous, does so as often as it likes, and is told what is remembered.
+// Watch checks the host cluster regularly, and remembers the result. Anonymous callers can query
+// the readiness of this server as often as they like, so they get the remembered result.
 type Watch struct {
 	ask func(context.Context) error
 
 	mu   sync.Mutex
-	last error // why the host cannot be used, nil if it can
+	last error // why the host cluster cannot be used, nil if it can
 }
 
-// NewWatch prepares to ask regularly.
+// NewWatch prepares to check regularly.
 func NewWatch(ask func(context.Context) error) *Watch {
 	return &Watch{ask: ask, last: errNotAsked}
 }
 
-// check is the last answer. It costs nothing.
+// check returns the last result. It costs nothing.
 func (w *Watch) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last
 }
 
-// run asks until ctx ends. What has changed is in the log, because only there it can be
-// read while the host does not say who may read it elsewhere.
+// run checks until ctx ends. It logs changes, because while the host cluster authorizes no one, the
+// log is the only place where they can be read.
 func (w *Watch) run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	var told logthrottle.Throttle
@@ -94,12 +94,12 @@ func (w *Watch) askOnce(ctx context.Context) error {
 	return err
 }
 
-// AddTo makes a server unready while the host cannot be reached: it could
-// permit nothing to anybody. It stays alive: a restart would not help, and what is
-// cached is still served.
+// AddTo makes a server unready while the host cluster cannot be reached, because then the server
+// cannot authorize any request. The server stays alive: a restart would not help, and cached
+// decisions still allow requests.
 func (w *Watch) AddTo(server *genericapiserver.GenericAPIServer) error {
 	if err := server.AddReadyzChecks(healthz.NamedCheck("host", func(*http.Request) error { return w.check() })); err != nil {
-		return fmt.Errorf("adding the check of the host: %w", err)
+		return fmt.Errorf("adding the check of the host cluster: %w", err)
 	}
 	return server.AddPostStartHook("watch-host", func(hook genericapiserver.PostStartHookContext) error {
 		go w.run(hook)

@@ -14,12 +14,12 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// New knows everything that the server decodes, defaults and validates.
+// New returns a scheme with everything that the server decodes, defaults and validates.
 //
-// The generic server patches and watches through the version "__internal" of a
-// group, whatever else is registered. We serve one version, so its Go types are
-// that version too. Only the server may know them under this second name, and
-// the order matters: where one name is wanted, the first registration counts.
+// The generic server patches and watches through the version "__internal" of a group, whatever else
+// is registered. This server serves one version, so its Go types are that version too. Only the
+// server may know the types under this second name, and the order of registrations matters: where
+// one name is needed, the first one counts.
 func New() *runtime.Scheme {
 	scheme := NewNaming()
 	scheme.AddKnownTypes(Hub(v1.GroupName), v1.Types()...)
@@ -28,8 +28,8 @@ func New() *runtime.Scheme {
 	return scheme
 }
 
-// NewNaming is New without the hub versions, from which OpenAPI takes
-// the names of kinds: "__internal" must not be published.
+// NewNaming is New without the hub versions. OpenAPI takes the names of kinds from it: "__internal"
+// must not be published.
 func NewNaming() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1.AddToScheme(scheme))
@@ -41,7 +41,7 @@ func NewNaming() *runtime.Scheme {
 	return scheme
 }
 
-// Hub is the version of a group that only the server knows.
+// Hub returns the version of a group that only the server knows.
 func Hub(group string) schema.GroupVersion {
 	return schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}
 }

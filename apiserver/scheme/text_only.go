@@ -14,8 +14,8 @@ import (
 	"statefulset.dev/registry/statefulset"
 )
 
-// TextOnly refuses bodies that hold what could never be sent as JSON. A body of
-// protobuf can, and part of the generic server panics over it.
+// TextOnly refuses bodies with text that JSON cannot represent. A protobuf body can contain such
+// text, and part of the generic server panics on it.
 func TextOnly(inner runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
 	return textSerializer{inner}
 }
@@ -24,7 +24,7 @@ type textSerializer struct {
 	runtime.NegotiatedSerializer
 }
 
-// DecoderToVersion checks what was not read as JSON or YAML.
+// DecoderToVersion checks what was not decoded from JSON or YAML.
 func (t textSerializer) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
 	inner := t.NegotiatedSerializer.DecoderToVersion(decoder, version)
 	if _, isJSON := decoder.(*json.Serializer); isJSON {
@@ -33,7 +33,7 @@ func (t textSerializer) DecoderToVersion(decoder runtime.Decoder, version runtim
 	return textDecoder{inner}
 }
 
-// textDecoder refuses an object that JSON could not say.
+// textDecoder refuses an object that JSON cannot represent.
 type textDecoder struct {
 	runtime.Decoder
 }
@@ -45,7 +45,7 @@ func (d textDecoder) Decode(data []byte, defaults *schema.GroupVersionKind,
 		return obj, kind, err
 	}
 	if errs := statefulset.ValidateText(obj); len(errs) > 0 {
-		return nil, kind, fmt.Errorf("the body cannot be written as JSON: %w", errs.ToAggregate())
+		return nil, kind, fmt.Errorf("the body cannot be represented as JSON: %w", errs.ToAggregate())
 	}
 	return obj, kind, nil
 }

@@ -25,7 +25,7 @@ import (
 	"statefulset.dev/apiserver/hostcluster"
 )
 
-// Create makes a set.
+// Create creates a set.
 func (s *Server) Create(t testing.TB, set *v1.StatefulSet) *v1.StatefulSet {
 	t.Helper()
 	created, err := s.Sets().Create(t.Context(), set, metav1.CreateOptions{})
@@ -35,12 +35,12 @@ func (s *Server) Create(t testing.TB, set *v1.StatefulSet) *v1.StatefulSet {
 	return created
 }
 
-// names are those of the sets that a list finds.
+// names returns the names of the sets in a list.
 func (s *Server) names(t *testing.T, options metav1.ListOptions) []string {
 	t.Helper()
 	list, err := s.Sets().List(t.Context(), options)
 	if err != nil {
-		t.Fatalf("listing: %v", err)
+		t.Fatalf("listing sets: %v", err)
 	}
 	var names []string
 	for i := range list.Items {
@@ -49,17 +49,17 @@ func (s *Server) names(t *testing.T, options metav1.ListOptions) []string {
 	return names
 }
 
-// Ready asks whether the server is.
+// Ready returns an error if the server is not ready.
 func (s *Server) Ready(ctx context.Context) error {
 	return s.Clients.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 }
 
-// Anonymous is a client without credentials.
+// Anonymous returns a client without credentials.
 func (s *Server) Anonymous(t *testing.T) *http.Client {
 	t.Helper()
 	config, err := rest.TLSConfigFor(rest.AnonymousClientConfig(s.Loopback))
 	if err != nil {
-		t.Fatalf("preparing a client: %v", err)
+		t.Fatalf("creating an anonymous client: %v", err)
 	}
 	config.MinVersion = tls.VersionTLS12
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
@@ -67,7 +67,7 @@ func (s *Server) Anonymous(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport, Timeout: Patience}
 }
 
-// AnswerTo is the code and the body of the answer to a request, or why there is none.
+// AnswerTo returns the status code and the body of the response to a request, or the error.
 func AnswerTo(client *http.Client, req *http.Request) string {
 	response, err := client.Do(req)
 	if err != nil {
@@ -76,7 +76,7 @@ func AnswerTo(client *http.Client, req *http.Request) string {
 	return read(response)
 }
 
-// read is the code and the body of an answer.
+// read returns the status code and the body of a response.
 func read(response *http.Response) string {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -86,7 +86,7 @@ func read(response *http.Response) string {
 	return fmt.Sprintf("%d %s", response.StatusCode, strings.TrimSpace(string(body)))
 }
 
-// Kubeconfig is the path of a file that leads to a host cluster.
+// Kubeconfig writes a kubeconfig for a host cluster, and returns its path.
 func Kubeconfig(t *testing.T, url string) string {
 	t.Helper()
 	config := clientcmdapi.NewConfig()
@@ -100,7 +100,7 @@ func Kubeconfig(t *testing.T, url string) string {
 	return path
 }
 
-// Encoded is an object in one of the encodings of the API.
+// Encoded encodes an object in one of the encodings of the API.
 func Encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj runtime.Object) []byte {
 	tb.Helper()
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), encoding)
@@ -111,14 +111,14 @@ func Encoded(tb testing.TB, codecs serializer.CodecFactory, encoding string, obj
 	return text
 }
 
-// HostAt is a host cluster that a function answers for.
+// HostAt returns a host cluster for which a function answers requests.
 func HostAt(t *testing.T, answer http.HandlerFunc) *hostcluster.Host {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	host, err := hostcluster.New(Kubeconfig(t, server.URL))
 	if err != nil {
-		t.Fatalf("preparing the host: %v", err)
+		t.Fatalf("preparing the host cluster: %v", err)
 	}
 	return host
 }

@@ -16,7 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Namespace is where the tests have their sets.
+// Namespace is the namespace of the sets of tests.
 const Namespace = "default"
 
 func listenOnLoopback(t testing.TB) net.Listener {
@@ -24,12 +24,12 @@ func listenOnLoopback(t testing.TB) net.Listener {
 	var config net.ListenConfig
 	listener, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("listening: %v", err)
+		t.Fatalf("listening on a loopback port: %v", err)
 	}
 	return listener
 }
 
-// Web is a small valid set.
+// Web returns a small valid set.
 func Web(name string) *v1.StatefulSet {
 	labels := map[string]string{"app": name}
 	return &v1.StatefulSet{
@@ -56,7 +56,7 @@ func Web(name string) *v1.StatefulSet {
 	}
 }
 
-// Owning is a small set that has its UID.
+// Owning returns a small set with a UID.
 func Owning(name string) *v1.StatefulSet {
 	set := Web(name)
 	set.UID = types.UID("uid-of-" + name)

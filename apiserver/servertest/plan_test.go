@@ -83,7 +83,7 @@ func TestPlan(t *testing.T) {
 		"a request to replace a member names the pod that would go": {
 			replacing(t, "web", 1, true), "proposed: 3 replicas of nginx:1, policy OrderedReady, generation 1, 2 sets, replaces [{1 pod-1}]"},
 		"a request to replace a member while another is unavailable is refused as the request is": {
-			replacing(t, "web", 1, false), "members that are not to be replaced are unavailable: web-2"},
+			replacing(t, "web", 1, false), "other members are unavailable: web-2"},
 		"a request to replace what is no member is refused by field": {
 			replacing(t, "web", 3, true), "ordinals[0]: Invalid value: 3: set web has no member web-3; its members are 0 to 2"},
 		"a request to replace no member is refused by field": {

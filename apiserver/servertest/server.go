@@ -19,30 +19,30 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// Patience bounds every wait of a test. It is never the reason for a verdict:
-// what is waited for comes, or the test fails.
+// Patience limits every wait of a test. It does not decide the result: what a test waits for
+// happens, or the test fails.
 const Patience = 60 * time.Second
 
-// Server is a whole server in this process: real serving, real storage in an
-// embedded etcd. Only the host cluster is missing, and with it authorization.
+// Server is a whole server in this process, with real serving and with real storage in an embedded
+// etcd. Only the host cluster, and therefore authorization, is missing.
 type Server struct {
 	Loopback *rest.Config
 	Clients  versioned.Interface
 	etcd     *embedded.Etcd
 }
 
-// Sets is a client for the sets of Namespace, straight to the server.
+// Sets returns a client for the sets of Namespace, directly at the server.
 func (s *Server) Sets() typed.StatefulSetInterface {
 	return s.Clients.AppsV1().StatefulSets(Namespace)
 }
 
-// Start starts a server that ends with the test.
+// Start starts a server that stops at the end of the test.
 func Start(t *testing.T, configure ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	return StartWith(t, func(*apiserver.Options) {}, configure...)
 }
 
-// StartWith is Start after a change of the options.
+// StartWith is Start with changed options.
 func StartWith(t testing.TB, choose func(*apiserver.Options), configure ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	s := StartUnready(t, choose, configure...)
@@ -52,7 +52,7 @@ func StartWith(t testing.TB, choose func(*apiserver.Options), configure ...func(
 	return s
 }
 
-// StartUnready is StartWith for a server that may never be ready.
+// StartUnready is StartWith for a server that may never become ready.
 func StartUnready(t testing.TB, choose func(*apiserver.Options), configure ...func(*apiserver.Config)) *Server {
 	t.Helper()
 	etcd, err := embedded.Start(t.Context(), t.TempDir())
@@ -87,7 +87,7 @@ func newConfig(t testing.TB, etcd *embedded.Etcd, choose func(*apiserver.Options
 	t.Helper()
 	options, err := apiserver.NewOptions()
 	if err != nil {
-		t.Fatalf("making options: %v", err)
+		t.Fatalf("creating options: %v", err)
 	}
 	options.Serving.BindAddress = []byte{127, 0, 0, 1}
 	options.Serving.Listener = listenOnLoopback(t)
@@ -123,7 +123,7 @@ func runUntilCleanup(t testing.TB, server *apiserver.Server) {
 				t.Errorf("running the server: %v", err)
 			}
 		case <-time.After(Patience):
-			t.Errorf("the server has not stopped within %s", Patience)
+			t.Errorf("the server did not stop within %s", Patience)
 		}
 	})
 }
@@ -137,6 +137,6 @@ func (s *Server) Eventually(t testing.TB, what string, try func(context.Context)
 		return last == nil, nil
 	})
 	if err != nil {
-		t.Fatalf("waiting until %s: %v: %v", what, err, last)
+		t.Fatalf("waiting until %s: %v; last error: %v", what, err, last)
 	}
 }

@@ -1,9 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage stores sets in the etcd to which package store/backend leads.
+// Package storage stores sets in the etcd to which package store/backend connects.
 //
 //	etcd.go      how sets are encoded
-//	sets.go      the sets themselves, without a server before them
+//	sets.go      direct access to sets, without a server
 //	unserved.go  the sets of a store that no server uses, for store rebuild
 package storage

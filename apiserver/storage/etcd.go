@@ -15,8 +15,8 @@ import (
 	"statefulset.dev/store/backend"
 )
 
-// Apply leads a server to etcd. The codec is made here, because the
-// generic options would accept --storage-media-type and then not look at it.
+// Apply connects a server to etcd. It creates the codec, because the generic options would accept
+// --storage-media-type and then ignore it.
 func Apply(o *backend.Options, codecs runtime.StorageSerializer, generic *genericapiserver.Config) error {
 	stored := &o.Etcd.StorageConfig
 	codec, versioner, err := serverstorage.NewStorageCodec(serverstorage.StorageCodecConfig{

@@ -23,13 +23,13 @@ import (
 	"statefulset.dev/store/dependents"
 )
 
-// Sets is the sets as they are stored, without a server before them.
+// Sets provides direct access to stored sets, without a server.
 type Sets struct {
 	*genericregistry.Store
 }
 
-// OpenSets opens the sets of an etcd to which a server was led by Apply. Those that cannot
-// be read are added to unreadable.
+// OpenSets opens the sets of the etcd to which Apply has connected the server. Sets that cannot be
+// read are added to unreadable.
 func OpenSets(o *backend.Options, known *runtime.Scheme, generic *genericapiserver.Config, unreadable *damaged.Sets) (Sets, error) {
 	direct := *o.Etcd
 	direct.EnableWatchCache = false
@@ -42,7 +42,7 @@ func OpenSets(o *backend.Options, known *runtime.Scheme, generic *genericapiserv
 	return Sets{opened.StatefulSet.Store}, nil
 }
 
-// UIDs name all sets.
+// UIDs returns the identities of all sets.
 func (s Sets) UIDs(ctx context.Context) (map[dependents.SetID]bool, error) {
 	sets, err := s.All(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s Sets) UIDs(ctx context.Context) (map[dependents.SetID]bool, error) {
 	return uids, nil
 }
 
-// All are the sets of all namespaces.
+// All returns the sets of all namespaces.
 func (s Sets) All(ctx context.Context) ([]v1.StatefulSet, error) {
 	sets := &v1.StatefulSetList{}
 	err := s.Storage.GetList(ctx, s.KeyRootFunc(request.WithNamespace(ctx, metav1.NamespaceAll)),
@@ -66,7 +66,7 @@ func (s Sets) All(ctx context.Context) ([]v1.StatefulSet, error) {
 	return sets.Items, nil
 }
 
-// Put stores a set just as it is.
+// Put stores a set unchanged.
 func (s Sets) Put(ctx context.Context, set *v1.StatefulSet) error {
 	ctx = request.WithNamespace(ctx, set.Namespace)
 	key, err := s.KeyFunc(ctx, set.Name)

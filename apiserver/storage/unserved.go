@@ -16,12 +16,13 @@ import (
 	"statefulset.dev/store/backend"
 )
 
-// Unserved treats sets as a server does, for a store that no server uses.
+// Unserved decodes, defaults and validates sets like a server does, for a store that no server
+// uses.
 type Unserved struct {
 	known *runtime.Scheme
 }
 
-// NewUnserved knows the same kinds as a server.
+// NewUnserved returns an Unserved that knows the same kinds as a server.
 func NewUnserved() Unserved { return Unserved{scheme.New()} }
 
 // Open opens the sets of a store.
@@ -35,7 +36,7 @@ func (u Unserved) Open(o *backend.Options) (Sets, error) {
 	return OpenSets(o, u.known, generic, damaged.NewSets(nil))
 }
 
-// Complete sets the defaults of a set that was lost, and says what is wrong with it.
+// Complete sets the defaults of a lost set, and returns what is wrong with it.
 func (u Unserved) Complete(set *v1.StatefulSet) field.ErrorList {
 	u.known.Default(set)
 	return statefulset.ValidateRebuilt(set)

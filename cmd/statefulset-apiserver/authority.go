@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	rotated = `%[1]s signs for the %[3]s from now on. All members and servers take a certificate of it within three minutes, and no
+	rotated = `%[1]s signs for the %[3]s from now on. All members and servers get a certificate from it within three minutes, and no
 request fails.
-Next, restart all members of the store and all servers, so that they read whom to trust, and wait:
+Next, restart all members of the store and all servers, so that they read which CAs to trust, and wait:
   kubectl --namespace=%[2]s rollout restart statefulset/statefulset-apiserver-etcd deployment/statefulset-apiserver
   kubectl --namespace=%[2]s rollout status statefulset/statefulset-apiserver-etcd
   kubectl --namespace=%[2]s rollout status deployment/statefulset-apiserver
 Then run this again with --finish.
 `
-	finished = `%[1]s is the only authority of the %[3]s. Processes that run trust its predecessor until they are restarted:
+	finished = `%[1]s is the only CA of the %[3]s. Running processes trust its predecessor until you restart them:
   kubectl --namespace=%[2]s rollout restart statefulset/statefulset-apiserver-etcd deployment/statefulset-apiserver
 `
 )
@@ -32,11 +32,12 @@ func newRotateCommand() *cobra.Command {
 	namespace, finish := "statefulset-system", false
 	command := &cobra.Command{
 		Use:   "rotate-authority --of=peers|clients",
-		Short: "Have another authority sign the certificates of the members of a store, or of its clients",
-		Long: "Creates another authority while all members and servers run. The authority of the peers signs what\n" +
-			"members show each other; that of the clients signs what servers show to members, and what members\n" +
-			"serve them with. The predecessor is trusted until this is run again with --finish, and so is the one\n" +
-			"authority of versions that had only one. Prints what to do next. Run it in the container of a member.",
+		Short: "Replace the certificate authority (CA) of the members of a store, or of its clients",
+		Long: "Creates another CA while all members and servers run. The CA of the peers signs the certificates\n" +
+			"that members present to each other. The CA of the clients signs the client certificates of servers\n" +
+			"and the serving certificates of members. The old CA is trusted until you run this again with\n" +
+			"--finish; so is the only CA of versions that had one. Prints what to do next. Run it in the\n" +
+			"container of a member.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			authority, err := certificates.ParseAuthority(of)
@@ -59,10 +60,10 @@ func newRotateCommand() *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringVar(&of, "of", of, "Which authority: peers or clients.")
-	command.Flags().BoolVar(&finish, "finish", finish, "Let no process that starts from now on trust the predecessor.")
+	command.Flags().StringVar(&of, "of", of, "CA to replace: peers or clients.")
+	command.Flags().BoolVar(&finish, "finish", finish, "Make processes that start from now on trust only the new CA.")
 	command.Flags().StringVar(&namespace, "store-note-namespace", namespace,
-		"Namespace of the host cluster that holds what it knows of the store.")
+		"Namespace of the host cluster with the note and the Secrets of the store.")
 	command.Flags().StringVar(&kubeconfig, "kubeconfig", kubeconfig,
 		"Kubeconfig of the host cluster. Without it, the cluster that this process runs in.")
 	return command

@@ -26,10 +26,10 @@ import (
 	"statefulset.dev/store/recovery"
 )
 
-// checkGrace is how long a check that is to end may take to remove what it has restored.
+// checkGrace is how long an interrupted check may take to remove the restored files.
 const checkGrace = 10 * time.Second
 
-// copies are those of the store that the replica makes which controls.
+// copies makes copies of the store while this replica leads.
 type copies struct {
 	options *backup.Options
 	server  *apiserver.Options
@@ -44,7 +44,7 @@ func (c copies) validate() error {
 	return errors.Join(errs...)
 }
 
-// place opens where copies go.
+// place opens the location of the copies.
 func place(o *backup.Options) (opened backup.Place, err error) {
 	at, err := url.Parse(o.To)
 	if err == nil {
@@ -63,8 +63,8 @@ func place(o *backup.Options) (opened backup.Place, err error) {
 	return opened, nil
 }
 
-// run makes copies while this replica leads, until ctx ends. The server goes on without: sets matter
-// more than copies of them.
+// run makes copies while this replica leads, until ctx ends. If that fails, the server continues
+// without copies, because serving sets is more important.
 func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 	if c.options.To == "" {
 		return
@@ -72,16 +72,16 @@ func (c copies) run(ctx context.Context, host *rest.Config, leads func() bool) {
 	log := klog.FromContext(ctx)
 	keeper, err := c.keeper(host)
 	if err != nil {
-		log.Error(err, "No copies of the store are made")
+		log.Error(err, "Failed to start backups of the store; no copies are made")
 		return
 	}
 	if c.options.KeyFile == "" {
-		log.Info("Copies of the store are not signed, so that who can write to their place can replace them; --backup-key-file signs them", "to",
+		log.Info("Copies of the store are not signed, so anyone who can write to their location can replace them; use --backup-key-file to sign them", "to",
 			c.options.To)
 	}
 	keeper.Run(ctx, leads)
 	if err := keeper.Etcd.Close(); err != nil {
-		log.Error(err, "Disconnecting from the store has failed")
+		log.Error(err, "Failed to close the connection of backups to the store")
 	}
 }
 
@@ -108,7 +108,7 @@ func (c copies) keeper(host *rest.Config) (*backup.Keeper, error) {
 	}, nil
 }
 
-// checkElsewhere checks a copy in a process of its own: an etcd that comes to harm ends its process,
+// checkElsewhere checks a copy in a separate process: an etcd with a fatal error ends its process,
 // and the server must not end because a disk for copies is full.
 func checkElsewhere(ctx context.Context, file, prefix string, o *backup.Options) (found recovery.Contents, err error) {
 	self, err := os.Executable()
@@ -127,7 +127,7 @@ func checkElsewhere(ctx context.Context, file, prefix string, o *backup.Options)
 		return found, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
 	if err := json.Unmarshal(printed, &found); err != nil {
-		return found, fmt.Errorf("reading what a copy holds: %w", err)
+		return found, fmt.Errorf("reading the result of the check: %w", err)
 	}
 	return found, nil
 }

@@ -21,10 +21,10 @@ func newCheckCommand() *cobra.Command {
 	var trust recovery.Trust
 	command := &cobra.Command{
 		Use:   "check --from=FILE",
-		Short: "Restore a backup into a temporary directory, and say what it holds",
-		Long: "Restores a backup into a temporary directory, which is removed again, and says how many keys it\n" +
-			"holds, at which revision of etcd, and which key signed it. Fails if the backup was damaged, cut off,\n" +
-			"forged, or signed under another name.",
+		Short: "Restore a backup into a temporary directory, and print what it contains",
+		Long: "Restores a backup into a temporary directory, which it then removes. Prints how many keys the backup\n" +
+			"contains, at which revision of etcd, and which key signed it. Fails if the backup is damaged,\n" +
+			"truncated, forged, or signed under another name.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {

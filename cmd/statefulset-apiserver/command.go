@@ -24,7 +24,7 @@ import (
 
 const name = "statefulset-apiserver"
 
-// helpWidth is where the help text is wrapped when the terminal does not tell.
+// helpWidth is the width of the help text if the width of the terminal is unknown.
 const helpWidth = 100
 
 func newCommand() (*cobra.Command, error) {
@@ -44,7 +44,7 @@ func newCommand() (*cobra.Command, error) {
 		Short: "Serve StatefulSets of the group apps.statefulset.dev, and run their members in a host cluster",
 		Long: "Serves StatefulSets of the group apps.statefulset.dev as an aggregated API of a Kubernetes\n" +
 			"cluster, and runs their members in that cluster. Without --etcd-servers it keeps its data in\n" +
-			"an etcd of its own, in --data-dir. How to back that up, and to restore it, is told by\n" +
+			"an embedded etcd in --data-dir. To back up and restore the data, see\n" +
 			name + " store --help.",
 		Version:       version.Get().String(),
 		Args:          cobra.NoArgs,
@@ -84,8 +84,7 @@ func run(ctx context.Context, options *apiserver.Options, colocated *colocated) 
 	return apiserver.Run(ctx, options, colocated.forServer())
 }
 
-// AddFlags gives the command all flags, and a help text that lists them in
-// sections.
+// addFlags adds all flags to the command, and a help text that lists them in sections.
 func addFlags(command *cobra.Command, options *apiserver.Options, colocated *colocated, logs *logsapi.LoggingConfiguration) {
 	sections := options.Flags()
 	colocated.options.AddFlags(sections.FlagSet("controller"))
@@ -100,8 +99,7 @@ func addFlags(command *cobra.Command, options *apiserver.Options, colocated *col
 	cliflag.SetUsageAndHelpFunc(command, sections, helpWidth)
 }
 
-// oneLine is how the command reports why it ends, also when there are several
-// reasons.
+// oneLine formats the reasons why the command fails as one line.
 func oneLine(err error) string {
 	return name + ": " + strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; ")
 }

@@ -21,8 +21,8 @@ import (
 	"statefulset.dev/controller/objects"
 )
 
-// colocated is the controller that runs beside the server. It can be built only
-// when the server serves, because it reads its sets from there.
+// colocated is the controller that runs in the process of the server. It can be built only when the
+// server serves, because it reads its sets from the server.
 type colocated struct {
 	options controller.Options
 	copies  copies
@@ -33,7 +33,7 @@ func (c *colocated) forServer() apiserver.Controller {
 	return apiserver.Controller{Run: c.run, Planner: c.planner, Ready: c.ready, State: c.state}
 }
 
-// planner answers requests for plans, whether this replica controls or not.
+// planner answers requests for plans, whether this replica leads or not.
 func (c *colocated) planner(host *rest.Config) (apiserver.Planner, error) {
 	return controller.NewPreview(host, c.copies.server.ObjectNamespaces)
 }
@@ -57,7 +57,7 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	return built.Run(ctx)
 }
 
-// config is what the controller is made of.
+// config returns the configuration of the controller.
 func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *colocated) config(access apiserver.Access) (controller.Config, error) {
 func (c *colocated) ready() error {
 	running := c.running.Load()
 	if running == nil {
-		return errors.New("the controller is being built")
+		return errors.New("the controller is starting")
 	}
 	return running.Ready()
 }

@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// fatal is how the command ends in failure.
+// fatal prints an error and ends the command with exit code 1.
 func fatal(err error) {
 	fmt.Fprintln(os.Stderr, oneLine(err))
 	os.Exit(1)

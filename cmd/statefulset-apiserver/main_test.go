@@ -102,11 +102,11 @@ func TestTheCommandEndsWithOneLine(t *testing.T) {
 		"for a value that is no duration": {[]string{"--host-timeout=soon"}, []string{`"soon"`, "--host-timeout"}},
 		"for two kinds of storage": {
 			[]string{"--etcd-servers=http://127.0.0.1:1", "--data-dir=here"},
-			[]string{`--data-dir is "here"`, `--etcd-servers is ["http://127.0.0.1:1"]`, "give one of the two"},
+			[]string{`--data-dir is "here"`, `--etcd-servers is ["http://127.0.0.1:1"]`, "set only one of them"},
 		},
 		"for etcd certificates without etcd": {[]string{"--etcd-cafile=ca.crt"}, []string{"--etcd-cafile", "--etcd-servers"}},
 		"for a certificate without a key": {
-			[]string{"--tls-cert-file=x.crt"}, []string{`--tls-cert-file is "x.crt"`, `--tls-private-key-file is ""`, "give both"}},
+			[]string{"--tls-cert-file=x.crt"}, []string{`--tls-cert-file is "x.crt"`, `--tls-private-key-file is ""`, "set both"}},
 		"for two mistakes": {
 			[]string{"--tls-cert-file=x.crt", "--host-timeout=0s"}, []string{"--tls-cert-file", "; ", "--host-timeout is 0s, must be at least 1s"}},
 		"for a storage type that is unknown": {

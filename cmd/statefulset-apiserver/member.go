@@ -15,10 +15,10 @@ func newMemberCommand() *cobra.Command {
 	options.Fatal = fatal
 	command := &cobra.Command{
 		Use:   "member",
-		Short: "Run one of several members of the store that several servers share",
-		Long: "Runs an etcd that finds the other members, begins the store with them if the host cluster knows\n" +
-			"of none, and takes the place of a member whose disk was lost while a majority keeps theirs.\n" +
-			"Servers reach it with --etcd-servers and --etcd-tls-auto.",
+		Short: "Run one member of the store that several servers share",
+		Long: "Runs an etcd that finds the other members and bootstraps the store with them if the host cluster\n" +
+			"records none. It replaces a member whose disk was lost while a majority of the disks is intact.\n" +
+			"Servers connect to it with --etcd-servers and --etcd-tls-auto.",
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return options.Validate() },
 		RunE: func(cmd *cobra.Command, _ []string) error {

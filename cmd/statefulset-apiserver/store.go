@@ -20,14 +20,14 @@ import (
 	"statefulset.dev/store/recovery"
 )
 
-// newStoreCommand is the family of commands for the store of a server.
+// newStoreCommand returns the commands for the store of a server.
 func newStoreCommand() (*cobra.Command, error) {
 	family := &cobra.Command{
 		Use:   "store",
 		Short: "Back up, check, restore or rebuild the store of a server, or run a member of one",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("store needs one of backup, check, restore, rebuild, member, rotate-authority and wait; --help tells more")
+			return errors.New("store needs one of backup, check, restore, rebuild, member, rotate-authority and wait; see --help")
 		},
 	}
 	for _, build := range []func(*apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets){
@@ -69,8 +69,8 @@ func newBackupCommand(options *apiserver.Options) (*cobra.Command, cliflag.Named
 		Use:   "backup --to=FILE",
 		Short: "Write a consistent copy of the store, also while the server runs",
 		Long: "Writes a consistent copy of the store to a file, in the format of etcd's snapshots. The server\n" +
-			"may run: give the same storage flags, as the same user and on the same machine, or in the same\n" +
-			"container if there is an embedded etcd.",
+			"may be running: use the same storage flags, as the same user and on the same machine, or in the\n" +
+			"same container if there is an embedded etcd.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if *file == "" {
 				return errors.New(`--to is "": name the file to write, or - for standard output`)
@@ -93,14 +93,14 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 	backup.AddKeyFile(flags, &keyFile)
 	addName(flags, &trust)
 	flags.BoolVar(&trust.Unauthenticated, "accept-unauthenticated", false,
-		"Restore a backup that is not signed, or with a key that is not in --backup-key-file. Whoever has made it decides what the cluster runs. One that was forged or changed is refused all the same.")
+		"Restore a backup that is not signed, or signed with a key that is not in --backup-key-file. The creator of such a backup decides what the cluster runs. A forged or changed backup is refused in any case.")
 	return &cobra.Command{
 		Use:   "restore --from=FILE --data-dir=DIRECTORY",
-		Short: "Make a data directory for the embedded etcd from a backup",
-		Long: "Makes a new data directory for the embedded etcd from a backup of this command or of etcdctl.\n" +
-			"A signed backup needs --backup-key-file, and any other --accept-unauthenticated.\n" +
-			"The server serves it only after an operator has accepted it, because what was written after\n" +
-			"the backup is missing; the server prints the command for that.",
+		Short: "Create a data directory for the embedded etcd from a backup",
+		Long: "Creates a new data directory for the embedded etcd from a backup of this program or of etcdctl.\n" +
+			"A signed backup needs --backup-key-file, and any other backup --accept-unauthenticated.\n" +
+			"The server serves the data only after an operator has accepted it, because all writes after the\n" +
+			"backup are missing. The server prints the command for that.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if *file == "" {
 				return errors.New(`--from is "": name the backup to restore`)
@@ -116,7 +116,7 @@ func newRestoreCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 
 func addName(flags *pflag.FlagSet, trust *recovery.Trust) {
 	flags.StringVar(&trust.Name, "name", "",
-		"What the backup was called in --backup-to, if its file has another name or it comes from standard input. A signed one is refused under the name of another.")
+		"Original name of the backup in --backup-to, if its file has another name or it comes from standard input. A signed backup is refused under any other name.")
 }
 
 func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.NamedFlagSets) {
@@ -124,11 +124,11 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 	dryRun := sections.FlagSet("rebuild").Bool("dry-run", false, "Print what would be stored, and store nothing.")
 	return &cobra.Command{
 		Use:   "rebuild",
-		Short: "Make missing sets again from the pods, claims and revisions in the host cluster",
-		Long: "Makes the sets that are missing in the store again, from the pods, claims and revisions that the\n" +
-			"host cluster still has, with their names and UIDs. The server must be stopped. Prints each set as\n" +
-			"a manifest, and as comments what was guessed. Rebuilt sets are held: nothing is done about them\n" +
-			"until their annotation apps.statefulset.dev/hold is removed.",
+		Short: "Recreate missing sets from the pods, claims and revisions in the host cluster",
+		Long: "Recreates the sets that are missing in the store from the pods, claims and revisions that the host\n" +
+			"cluster still has, with their names and UIDs. The server must be stopped. Prints each set as a\n" +
+			"manifest, with comments about what it had to guess. Rebuilt sets are suspended: the controller does\n" +
+			"nothing for them until you remove their annotation apps.statefulset.dev/hold.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			host, err := hostcluster.Connect(cmd.Context(), options.Host.CoreAPIKubeconfigPath, options.HostTimeout)
 			if err != nil {
@@ -145,11 +145,12 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 	}, sections
 }
 
-// newWaitCommand is for a pod in which the other commands are executed: the image has no shell.
+// newWaitCommand returns a command that keeps a pod running in which users execute the other
+// commands: the image has no shell.
 func newWaitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "wait",
-		Short: "Do nothing until it is ended, so that other commands can be run in the same container",
+		Short: "Do nothing until it is stopped, so that other commands can run in the same container",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			<-cmd.Context().Done()

@@ -12,18 +12,19 @@ import (
 	"statefulset.dev/controller"
 )
 
-// trialMemory is how much memory a trial may write to, in bytes, so that one that takes ever more ends
+// trialMemory is the maximum memory of a trial, in bytes, so that a trial that needs ever more ends
 // before the container does.
 const trialMemory = 512 << 20
 
-// trial evaluates what the controller suspects to end its process, and returns the exit code.
+// trial evaluates expressions that may have ended the process of the controller, and returns the
+// exit code.
 func trial(ctx context.Context) int {
 	limit := syscall.Rlimit{Cur: trialMemory, Max: trialMemory}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
 		fmt.Fprintln(os.Stderr, "limiting the memory of this process:", err)
 		return controller.TrialRefused
 	}
-	// If the memory of the container runs out all the same, this process is the one to end.
+	// If the container runs out of memory in spite of the limit, the kernel kills this process first.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := controller.ServeTrial(ctx, os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)

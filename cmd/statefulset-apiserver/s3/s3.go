@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package s3 keeps copies of the store in a bucket of S3, or of what speaks its protocol.
+// Package s3 keeps copies of the store in a bucket of S3, or of a service with the same protocol.
 package s3
 
 import (
@@ -18,34 +18,35 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// defaultEndpoint is where AWS serves S3.
+// defaultEndpoint is the S3 endpoint of AWS.
 const defaultEndpoint = "https://s3.amazonaws.com"
 
-// retries are those of a single request. Who makes a copy begins anew later.
+// retries is the number of retries of a single request. If they fail, the caller makes another copy
+// later.
 const retries = 3
 
-// largest is what S3 copies within a bucket in one request.
+// largest is the size of the largest object that S3 copies within a bucket in one request.
 const largest = 5 << 30
 
-// Bucket is a place for copies: what is below a prefix in a bucket.
+// Bucket is a location for copies: the objects below a prefix in a bucket.
 type Bucket struct {
 	client         *minio.Client
 	bucket, prefix string
 }
 
-// Open reads a URL such as s3://bucket/prefix?endpoint=https://minio.example:9000&region=eu-1. Nothing
-// is asked of the server yet. Credentials are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
-// of AWS's file, or of the machine's role, whichever is there first. Another machine is reached with
-// TLS, unless plaintext lets it be reached without.
+// Open parses a URL such as s3://bucket/prefix?endpoint=https://minio.example:9000&region=eu-1. It
+// sends no request yet. It uses the first credentials that exist of AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY, of the credentials file of AWS, and of the role of the machine. It refuses
+// connections to other machines without TLS, unless plaintext allows them.
 func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 	given := at.Query()
 	for name := range given {
 		if name != "endpoint" && name != "region" {
-			return nil, fmt.Errorf("%q: there is no parameter %q, want endpoint or region", at.Redacted(), name)
+			return nil, fmt.Errorf("%q: unknown parameter %q, want endpoint or region", at.Redacted(), name)
 		}
 	}
 	if at.Host == "" || at.User != nil {
-		return nil, fmt.Errorf("%q: want s3://BUCKET/PREFIX, and credentials elsewhere", at.Redacted())
+		return nil, fmt.Errorf("%q: want s3://BUCKET/PREFIX without credentials", at.Redacted())
 	}
 	endpoint, secure, err := endpointOf(given.Get("endpoint"))
 	if err != nil {
@@ -53,7 +54,7 @@ func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 	}
 	if !secure && !plaintext && leavesMachine(endpoint) {
 		return nil, fmt.Errorf(
-			"%q: endpoint is %q, which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext",
+			"%q: endpoint is %q, which is another machine, without TLS: use https://, or allow it with --backup-insecure-plaintext",
 			at.Redacted(), given.Get("endpoint"))
 	}
 	client, err := minio.New(endpoint, &minio.Options{
@@ -71,28 +72,28 @@ func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 	return &Bucket{client: client, bucket: at.Host, prefix: prefix}, nil
 }
 
-// endpointOf is the host and port of a server, and whether it is reached with TLS.
+// endpointOf returns the host and port of an endpoint, and whether it uses TLS.
 func endpointOf(text string) (host string, secure bool, err error) {
 	if text == "" {
 		text = defaultEndpoint
 	}
 	server, err := url.Parse(text)
 	if err != nil || server.Host == "" || server.Scheme != "https" && server.Scheme != "http" || strings.Trim(server.Path, "/") != "" {
-		return "", false, fmt.Errorf("endpoint is %q, want one such as https://minio.example:9000", text)
+		return "", false, fmt.Errorf("endpoint is %q, want a URL such as https://minio.example:9000", text)
 	}
 	return server.Host, server.Scheme == "https", nil
 }
 
-// leavesMachine tells whether requests to a host and port go to another machine.
+// leavesMachine reports whether requests to a host and port go to another machine.
 func leavesMachine(endpoint string) bool {
 	host := (&url.URL{Host: endpoint}).Hostname()
 	ip := net.ParseIP(host)
 	return host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
-// List tells the names of what is directly below the prefix.
+// List returns the names of the objects directly below the prefix.
 func (b *Bucket) List(ctx context.Context) ([]string, error) {
-	// The lister goes on until it is told that nobody listens.
+	// Without this, ListObjects would continue in the background after an early return.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var names []string
@@ -108,7 +109,7 @@ func (b *Bucket) List(ctx context.Context) ([]string, error) {
 // Put writes an object, in parts if it is large.
 func (b *Bucket) Put(ctx context.Context, name string, from io.Reader, size int64) error {
 	if size > largest {
-		return fmt.Errorf("it has %d bytes, and S3 cannot rename more than %d", size, largest)
+		return fmt.Errorf("the object has %d bytes, but S3 cannot rename more than %d", size, largest)
 	}
 	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, from, size, minio.PutObjectOptions{ContentType: "application/octet-stream"})
 	return err
@@ -124,7 +125,7 @@ func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	return errors.Join(err, object.Close())
 }
 
-// Rename copies an object within the bucket and removes the one that it was copied from.
+// Rename copies an object within the bucket and removes the original.
 func (b *Bucket) Rename(ctx context.Context, from, to string) error {
 	_, err := b.client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.bucket, Object: b.prefix + to},
 		minio.CopySrcOptions{Bucket: b.bucket, Object: b.prefix + from})

@@ -139,7 +139,7 @@ func TestABucketTellsWhatWentWrong(t *testing.T) {
 }
 
 func TestAURLIsReadOrRefused(t *testing.T) {
-	const plain = "which is another machine reached without TLS: use https://, or allow it with --backup-insecure-plaintext"
+	const plain = "which is another machine, without TLS: use https://, or allow it with --backup-insecure-plaintext"
 	cases := map[string]struct{ url, want string }{
 		"a bucket of AWS":              {"s3://bucket/team/sets", ""},
 		"a bucket without prefix":      {"s3://bucket", ""},
@@ -152,7 +152,7 @@ func TestAURLIsReadOrRefused(t *testing.T) {
 		"this machine, by its address": {"s3://bucket?endpoint=http://[::1]:9000", ""},
 		"no bucket":                    {"s3:///prefix", "want s3://BUCKET/PREFIX"},
 		"credentials in it":            {"s3://me:secret@bucket", "want s3://BUCKET/PREFIX"},
-		"a parameter that we ignore":   {"s3://bucket?acl=public", `there is no parameter "acl"`},
+		"a parameter that we ignore":   {"s3://bucket?acl=public", `unknown parameter "acl"`},
 		"an endpoint without scheme":   {"s3://bucket?endpoint=minio.example", `endpoint is "minio.example"`},
 		"an endpoint with a path":      {"s3://bucket?endpoint=https://minio.example/s3", `endpoint is "https://minio.example/s3"`},
 		"an endpoint of another kind":  {"s3://bucket?endpoint=ftp://minio.example", `endpoint is "ftp://minio.example"`},
