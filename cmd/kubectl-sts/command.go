@@ -31,19 +31,19 @@ import (
 const long = `
 kubectl for StatefulSets of the group apps.statefulset.dev.
 
-The commands and flags of kubectl, with "statefulset" and "sts" meaning this group. StatefulSets of apps/v1 are still
-there under a name with their group: "statefulsets.v1.apps".`
+It has the commands and flags of kubectl. The names "statefulset" and "sts" mean this group. For StatefulSets of
+apps/v1, write the name with its group: "statefulsets.v1.apps".`
 
 const examples = `
   # Wait until a rollout is complete
   kubectl sts rollout status statefulset/db
 
-  # Change an image, look at the history, and go back
+  # Change an image, show the history, and revert the change
   kubectl sts set image statefulset/db db=postgres:18.1
   kubectl sts rollout history statefulset/db
   kubectl sts rollout undo statefulset/db
 
-  # Conditions, members, template and events of a set
+  # Show the conditions, members, template and events of a set
   kubectl sts describe statefulset db
 
   # Run a command in a member
@@ -71,15 +71,16 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	groups := append(templates.CommandGroups{ownCommands(cluster, streams)}, stockCommands(cluster, factory, streams)...)
 	groups.Add(root)
 	root.AddCommand(options.NewCmdOptions(streams.Out))
-	// A script of cobra's would complete kubectl-sts, which nobody types.
+	// The script of cobra would complete kubectl-sts, which no one types.
 	root.CompletionOptions.DisableDefaultCmd = true
 	templates.ActsAsRootCommand(root, nil, groups...)
 	rename(root)
 	return root
 }
 
-// ownCommands are those that kubectl does not have. They see the cluster as it is, without the adapter. All but the tree,
-// which draws, get streams that let no text of others steer the terminal.
+// ownCommands returns the commands that kubectl does not have. They access the cluster directly,
+// without the adapter. All except the tree, which draws, get streams that escape the control
+// characters in text from the cluster.
 func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) templates.CommandGroup {
 	guarded := terminal.Guard(streams)
 	return templates.CommandGroup{
@@ -98,12 +99,13 @@ func ownCommands(cluster genericclioptions.RESTClientGetter, streams genericioop
 	}
 }
 
-// clusterFlags adds the global flags of kubectl to a command. They lead to the cluster.
+// clusterFlags adds the global flags of kubectl to a command. The getter that it returns accesses
+// the cluster directly, without the adapter.
 func clusterFlags(root *cobra.Command, streams genericiooptions.IOStreams) genericclioptions.RESTClientGetter {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams)
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		config.QPS = -1 // the commands that ask for much ask one thing after the other
+		config.QPS = -1 // commands with many requests send them one after the other
 		return config
 	}
 	flags.AddFlags(root.PersistentFlags())

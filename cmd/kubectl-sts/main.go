@@ -1,8 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kubectl-sts is a plugin for kubectl: "kubectl sts" is kubectl for StatefulSets of the group
-// apps.statefulset.dev. Under the name kubectl_complete-sts it completes what is typed after "kubectl sts".
+// Command kubectl-sts is a plugin for kubectl: "kubectl sts" is kubectl for StatefulSets of the
+// group apps.statefulset.dev. Under the name kubectl_complete-sts it completes what is typed after
+// "kubectl sts".
 package main
 
 import (
@@ -20,7 +21,8 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// completer is the name under which kubectl looks for a program that completes the arguments of this plugin.
+// completer is the name under which kubectl looks for a program that completes the arguments of
+// this plugin.
 const completer = "kubectl_complete-sts"
 
 func main() {
@@ -32,7 +34,8 @@ func main() {
 	cmdutil.CheckErr(cli.RunNoErrOutput(command))
 }
 
-// sayAndExit ends the program with an error, whose text may come from anywhere.
+// sayAndExit prints an error and ends the program. The text may contain text from the cluster, so
+// control characters in it are escaped.
 func sayAndExit(message string, code int) {
 	if message != "" {
 		fmt.Fprintln(os.Stderr, terminal.Text(strings.TrimSuffix(message, "\n")))
@@ -40,7 +43,7 @@ func sayAndExit(message string, code int) {
 	os.Exit(code)
 }
 
-// arguments returns the arguments of the command for those of the program.
+// arguments returns the arguments of the root command for the arguments of the program.
 func arguments(program []string) []string {
 	name := strings.TrimSuffix(filepath.Base(program[0]), ".exe")
 	if name == completer {

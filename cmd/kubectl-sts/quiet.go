@@ -10,11 +10,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// unreachable is what the discovery client reports, on its own and several times over, when it gets no answer. The
-// command then fails with an error that says the same.
+// unreachable is the message that the discovery client logs, several times, when it gets no answer.
+// The command then fails with an error that says the same.
 const unreachable = "Couldn't get current server API group list"
 
-// quietDiscovery keeps a cluster that cannot be reached from being reported more than once. With -v=1 all is shown.
+// quietDiscovery prevents repeated reports of a cluster that cannot be reached. With -v=1 all of
+// them are logged.
 func quietDiscovery() {
 	report := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{

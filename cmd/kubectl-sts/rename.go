@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// rename makes the help of kubectl's commands speak of "kubectl sts", and gives examples with StatefulSets where there
-// are some. Commands that the plugin does not have keep their names: they are those of kubectl.
+// rename writes "kubectl sts" in the help of kubectl's commands, and uses the examples of exampleOf
+// where it has one. Commands that the plugin does not have keep their names, because only kubectl
+// itself has them.
 func rename(root *cobra.Command) {
 	mentioned := regexp.MustCompile(`\bkubectl ([a-z][a-z-]*)`)
 	renamed := func(text string) string {
@@ -38,7 +39,8 @@ func rename(root *cobra.Command) {
 	})
 }
 
-// renameUsage corrects the one line in which kubectl's template has the name of the program in place of its title.
+// renameUsage corrects the one line in which kubectl's template prints the name of the program
+// instead of its title.
 func renameUsage(root *cobra.Command) {
 	stock := root.UsageFunc()
 	root.SetUsageFunc(func(command *cobra.Command) error {

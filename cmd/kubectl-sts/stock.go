@@ -39,19 +39,21 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// kubectl is named where a command points to one that only kubectl itself has, such as api-resources.
+// kubectl is the program name in help that refers to a command that only kubectl itself has, such
+// as api-resources.
 const kubectl = "kubectl"
 
-// stockCommands are those commands of kubectl that have to do with a workload. The others, about nodes, certificates or
-// the configuration of kubectl, are the same for all kinds.
+// stockCommands returns the commands of kubectl that work on workloads. The others, about nodes,
+// certificates or the configuration of kubectl, are the same for all kinds.
 //
-// What is shown in a terminal is kept from steering it, but for what members and other programs print themselves.
+// Output to a terminal is escaped so that text from the cluster cannot control the terminal, except
+// for the output of members and other programs.
 func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.Factory,
 	streams genericiooptions.IOStreams) templates.CommandGroups {
 	shown := terminal.GuardTerminals(streams)
 	return templates.CommandGroups{
 		{
-			Message: "Rollouts and size:",
+			Message: "Rollouts and scaling:",
 			Commands: []*cobra.Command{
 				decide.WithDecisions(rollout.NewCmdRollout(kubectl, factory, shown), cluster, terminal.Guard(streams)),
 				set.NewCmdSet(factory, shown),
@@ -60,7 +62,7 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 			},
 		},
 		{
-			Message: "Looking:",
+			Message: "Inspection:",
 			Commands: []*cobra.Command{
 				withNames(get.NewCmdGet(kubectl, factory, shown), factory),
 				describe.NewCmdDescribe(kubectl, factory, shown),
@@ -80,7 +82,7 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 			},
 		},
 		{
-			Message: "Changing:",
+			Message: "Changes:",
 			Commands: []*cobra.Command{
 				apply.NewCmdApply(kubectl, factory, shown),
 				diff.NewCmdDiff(factory, streams),
@@ -96,7 +98,8 @@ func stockCommands(cluster genericclioptions.RESTClientGetter, factory cmdutil.F
 	}
 }
 
-// withNames completes the names of objects for a command that cannot import what does it.
+// withNames adds the completion of object names to a command whose package in kubectl cannot import
+// the completion.
 func withNames(command *cobra.Command, factory cmdutil.Factory) *cobra.Command {
 	command.ValidArgsFunction = completion.ResourceTypeAndNameCompletionFunc(factory)
 	return command

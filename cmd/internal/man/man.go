@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package man writes the man pages of a program, in a test of it: nothing else knows the commands of
-// a program.
+// Package man writes the man pages of a program in a test of the program, because only its own
+// package knows its commands.
 package man
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Check writes a page for each command, and looks that it has all flags. The directory is what
-// MAN_PAGES says, if it says something, and MAN_DATE and MAN_VERSION are what the pages say of
-// themselves: a release sets them.
+// Check writes a page for each command, and checks that it has all flags. A release sets three
+// variables: MAN_PAGES is the directory of the pages, MAN_DATE and MAN_VERSION are the date and the
+// version in the pages.
 func Check(t *testing.T, root *cobra.Command) {
 	t.Helper()
 	date, err := time.Parse(time.RFC3339, cmp.Or(os.Getenv("MAN_DATE"), "2026-01-01T00:00:00Z"))
@@ -40,7 +40,7 @@ func Check(t *testing.T, root *cobra.Command) {
 	markdown(t, root)
 }
 
-// each visits the commands that users are shown.
+// each visits the commands that the help shows to users.
 func each(command *cobra.Command, visit func(*cobra.Command)) {
 	visit(command)
 	for _, c := range command.Commands() {
@@ -53,7 +53,7 @@ func each(command *cobra.Command, visit func(*cobra.Command)) {
 func checkPage(t *testing.T, dir string, command *cobra.Command) {
 	t.Helper()
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-")
-	page, err := os.ReadFile(filepath.Join(dir, name+".1")) //nolint:gosec // who runs the test says where pages go
+	page, err := os.ReadFile(filepath.Join(dir, name+".1")) //nolint:gosec // the user who runs the test chooses the directory
 	if err != nil {
 		t.Errorf("the page of %q: %v", command.CommandPath(), err)
 		return

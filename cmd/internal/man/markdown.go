@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// markdown writes the pages of commands for the documentation site, into the directory that COMMAND_PAGES says, if it says one.
+// markdown writes the pages of commands for the documentation site into the directory in
+// COMMAND_PAGES. It does nothing if COMMAND_PAGES is empty.
 func markdown(t *testing.T, root *cobra.Command) {
 	t.Helper()
 	dir := os.Getenv("COMMAND_PAGES")
@@ -24,13 +25,13 @@ func markdown(t *testing.T, root *cobra.Command) {
 	}
 	each(root, func(command *cobra.Command) {
 		name := filepath.Join(dir, strings.ReplaceAll(command.CommandPath(), " ", "-")+".md")
-		if err := os.WriteFile(name, []byte(section(command)), 0o644); err != nil { //nolint:gosec // who runs the test says where pages go
+		if err := os.WriteFile(name, []byte(section(command)), 0o644); err != nil { //nolint:gosec // the user who runs the test chooses the directory
 			t.Errorf("writing the page of %q: %v", command.CommandPath(), err)
 		}
 	})
 }
 
-// section is what a command says of itself.
+// section returns the page of a command: its description, usage, examples and flags.
 func section(command *cobra.Command) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "## %s\n\n", command.CommandPath())
@@ -52,7 +53,8 @@ func section(command *cobra.Command) string {
 	return page.String()
 }
 
-// prose is a text of paragraphs; one in which lines are laid out stays as it is.
+// prose formats a text of paragraphs. It does not change the line breaks of a text with indented
+// lines.
 func prose(text string) string {
 	text = strings.Trim(text, "\n")
 	if strings.Contains(text, "\n  ") {
@@ -76,14 +78,14 @@ func quoted(value string) string {
 	if value == "" || value == "[]" || strings.ContainsAny(value, "`\n") {
 		return ""
 	}
-	// Where the home of somebody is is of no use to others.
+	// The home directory of the user who builds the pages is of no use to readers.
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		value = strings.ReplaceAll(value, home, "~")
 	}
 	return "`" + strings.ReplaceAll(value, "|", `\|`) + "`"
 }
 
-// escaped is a text in a page, or in a table of it, that Vue reads.
+// escaped escapes a text for a page, or for a table in it, which Vue compiles.
 func escaped(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "{{", "{&#8203;{", "*", `\*`, "[", `\[`).Replace(text)
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unknownToBuiltIn returns the part of spec and status that is lost when a set is read as one of apps/v1. Conditions
-// and the requests of users are described by themselves.
+// unknownToBuiltIn returns the part of spec and status that is lost when a set is read as one of
+// apps/v1. It omits conditions and user actions, which describe prints separately.
 func unknownToBuiltIn(set map[string]any) (map[string]any, error) {
 	typed := &appsv1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set, typed); err != nil {
@@ -36,8 +36,8 @@ func unknownToBuiltIn(set map[string]any) (map[string]any, error) {
 	return lost, nil
 }
 
-// difference returns what whole has and kept lacks, or nil. Values that say nothing, such as an empty list, do not count:
-// the types of apps/v1 leave some of them out.
+// difference returns the parts of whole that kept lacks, or nil. It ignores empty values, such as
+// an empty list, because the types of apps/v1 omit some of them.
 func difference(whole, kept any) any {
 	switch value := whole.(type) {
 	case map[string]any:

@@ -15,11 +15,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// bodyForOurs translates what a client of apps/v1 sends.
+// bodyForOurs translates the body of a request of a client of apps/v1.
 func bodyForOurs(contentType string, body []byte) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		return nil, fmt.Errorf("the content type %q of the body: %w", contentType, err)
+		return nil, fmt.Errorf("parsing the content type %q of the body: %w", contentType, err)
 	}
 	switch kind {
 	case jsonType, string(types.MergePatchType), string(types.StrategicMergePatchType):
@@ -33,11 +33,12 @@ func bodyForOurs(contentType string, body []byte) ([]byte, error) {
 	case string(types.JSONPatchType):
 		return operationsForOurs(body)
 	default:
-		return nil, fmt.Errorf("a body of the type %s cannot be adapted, only JSON can", kind)
+		return nil, fmt.Errorf("cannot adapt a body of type %s, only JSON", kind)
 	}
 }
 
-// operationsForOurs translates the operations of a JSON patch that concern the version: a test, usually.
+// operationsForOurs translates the operations of a JSON patch that concern the version, which are
+// usually tests.
 func operationsForOurs(patch []byte) ([]byte, error) {
 	var operations []json.RawMessage
 	if err := json.Unmarshal(patch, &operations); err != nil {
@@ -69,7 +70,7 @@ func operationsForOurs(patch []byte) ([]byte, error) {
 	return translated, nil
 }
 
-// documentAsBuiltIn translates an answer: an object, a list, or a table whose rows carry objects.
+// documentAsBuiltIn translates an answer: an object, a list, or a table whose rows contain objects.
 func documentAsBuiltIn(document []byte) ([]byte, error) {
 	return renamed(document, places{
 		{"apiVersion"},

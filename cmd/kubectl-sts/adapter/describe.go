@@ -57,7 +57,8 @@ func describer(others describe.DescriberFunc) describe.DescriberFunc {
 	}
 }
 
-// setDescriber prints what kubectl prints of a set of apps/v1, then what only ours have, then the events.
+// setDescriber prints the description that kubectl prints for a set of apps/v1, then the parts that
+// only our sets have, then the events.
 type setDescriber struct {
 	stock describe.ResourceDescriber
 	sets  dynamic.Interface
@@ -65,7 +66,7 @@ type setDescriber struct {
 }
 
 func (d setDescriber) Describe(namespace, name string, settings describe.DescriberSettings) (string, error) {
-	ctx := context.TODO() // kubectl gives a describer none.
+	ctx := context.TODO() // kubectl passes no context to a describer.
 	set, err := d.sets.Resource(v1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
@@ -86,7 +87,7 @@ func (d setDescriber) Describe(namespace, name string, settings describe.Describ
 	return terminal.Text(text.String()), nil
 }
 
-// describeOwn writes the conditions, who requested what, and the fields that apps/v1 does not have.
+// describeOwn writes the conditions, the user actions, and the fields that apps/v1 does not have.
 func describeOwn(out io.Writer, set *unstructured.Unstructured) error {
 	typed := &v1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, typed); err != nil {
@@ -129,7 +130,7 @@ func describeUserActions(out io.Writer, set *v1.StatefulSet) {
 	}
 }
 
-// describeEvents leaves the events out when they cannot be read, as kubectl does.
+// describeEvents prints no events if they cannot be read, as kubectl does.
 func (d setDescriber) describeEvents(ctx context.Context, out io.Writer, set *unstructured.Unstructured, chunk int64) {
 	events := d.host.CoreV1().Events(set.GetNamespace())
 	name, namespace, kind, uid := set.GetName(), set.GetNamespace(), set.GetKind(), string(set.GetUID())
@@ -151,5 +152,5 @@ func (d setDescriber) describeEvents(ctx context.Context, out io.Writer, set *un
 	describe.DescribeEvents(found, describe.NewPrefixWriter(tabs))
 }
 
-// columns aligns as kubectl does in a description.
+// columns aligns columns as kubectl does in a description.
 func columns(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 8, 2, ' ', 0) }

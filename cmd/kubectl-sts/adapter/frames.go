@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// frames is the body of a watch, translated event by event. It holds one event at a time, and hands it on as soon as its
-// last byte has arrived.
+// frames is the body of a watch, translated event by event. It buffers one event at a time, and
+// passes it on as soon as its last byte has arrived.
 type frames struct {
 	source  io.ReadCloser
 	decoder *json.Decoder

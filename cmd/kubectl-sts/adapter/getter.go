@@ -16,8 +16,9 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Getter is what the commands of kubectl ask for the cluster, with the words for the built-in kind meaning ours. The
-// built-in kind is still found by a name with its group: statefulsets.apps or statefulsets.v1.apps.
+// Getter returns a getter for the commands of kubectl, in which the names of the built-in kind mean
+// our kind. The built-in kind is still available by a name with its group: statefulsets.apps or
+// statefulsets.v1.apps.
 func Getter(cluster genericclioptions.RESTClientGetter) genericclioptions.RESTClientGetter {
 	return getter{cluster}
 }
@@ -55,8 +56,8 @@ func (m mapper) ResourcesFor(word schema.GroupVersionResource) ([]schema.GroupVe
 	return m.RESTMapper.ResourcesFor(preferred(word))
 }
 
-// RESTMapping is what kubectl asks last, when no other question was answered. A cluster without our group gets a clear
-// answer here.
+// RESTMapping is the last method that kubectl calls to find a kind, after the others have failed.
+// So this is where a user of a cluster without our group gets a clear error.
 func (m mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if kind.Group == "" && meansOurs(strings.ToLower(kind.Kind)) {
 		kind = ours()
@@ -76,7 +77,7 @@ func preferred(word schema.GroupVersionResource) schema.GroupVersionResource {
 	return word
 }
 
-// clientOfAppsV1 returns a client to whose apps/v1 our sets belong.
+// clientOfAppsV1 returns a client for which our sets are sets of apps/v1.
 func clientOfAppsV1(cluster genericclioptions.RESTClientGetter) (kubernetes.Interface, error) {
 	config, err := configOfAppsV1(cluster)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Install teaches the commands of kubectl our kind. It belongs at the beginning of a program, once: what it sets is
-// shared by all commands in the process.
+// Install makes our kind known to the commands of kubectl. Call it once at the beginning of a
+// program: the variables that it sets are shared by all commands in the process.
 //
-// expose is not taught anything. kubectl refuses it for the kind of apps/v1 too, and with our type in its scheme it
-// refuses it in the same words.
+// It does not change expose. kubectl also refuses expose for the kind of apps/v1, and with our type
+// in its scheme it refuses ours with the same message.
 func Install() {
-	// port-forward decodes by the scheme of client-go, all others by kubectl's own.
+	// port-forward decodes with the scheme of client-go, all other commands with kubectl's own scheme.
 	for _, types := range []*runtime.Scheme{scheme.Scheme, clientscheme.Scheme} {
 		types.AddKnownTypes(v1.SchemeGroupVersion, v1.Types()...)
 		metav1.AddToGroupVersion(types, v1.SchemeGroupVersion)
@@ -54,7 +54,8 @@ func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymor
 	}
 }
 
-// restarter lets kubectl mark a stand-in that has the template's metadata, and no field that apps/v1 does not know.
+// restarter lets kubectl annotate a stand-in that has only the metadata of the template, so that it
+// has no field that apps/v1 does not have.
 func restarter(others polymorphichelpers.ObjectRestarterFunc) polymorphichelpers.ObjectRestarterFunc {
 	return func(object runtime.Object) ([]byte, error) {
 		set, ok := object.(*v1.StatefulSet)
@@ -113,7 +114,8 @@ func attachablePod(others polymorphichelpers.AttachablePodForObjectFunc) polymor
 	}
 }
 
-// known returns an object that kubectl finds the pods of: for a set of ours, one of apps/v1 with the same selector.
+// known returns an object whose pods kubectl can find: for one of our sets, a set of apps/v1 with
+// the same selector.
 func known(object runtime.Object) (runtime.Object, error) {
 	if set, ok := object.(*v1.StatefulSet); ok {
 		return asBuiltIn(set)

@@ -116,7 +116,7 @@ func TestPauseAndResumeChangeNothingElse(t *testing.T) {
 		"one that is paused is not paused again": {block(&v1.RollingUpdateStatefulSetStrategy{Paused: new(true)}), pause, "is already paused"},
 		"one that is not paused is not resumed":  {block(nil), resume, "is not paused"},
 		"one of another strategy has no updates to pause": {v1.StatefulSetUpdateStrategy{Type: v1.OnDeleteStatefulSetStrategyType}, pause,
-			"only updates of the strategy RollingUpdate can be paused, and the strategy is OnDelete"},
+			"only updates of the strategy RollingUpdate can be paused, but the strategy is OnDelete"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := newSet()

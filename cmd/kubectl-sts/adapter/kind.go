@@ -21,13 +21,13 @@ func builtIn() schema.GroupKind { return appsv1.SchemeGroupVersion.WithKind(v1.K
 
 func ours() schema.GroupKind { return v1.GroupVersionKind().GroupKind() }
 
-// meansOurs tells the words that, without a group, name the built-in kind in kubectl, and ours in the plugin. Our own
-// short name is known to the server.
+// meansOurs reports whether a word without a group means the built-in kind in kubectl and our kind
+// in the plugin. The server itself knows our own short name.
 func meansOurs(word string) bool {
 	return slices.Contains([]string{"sts", "statefulset", resource}, word)
 }
 
-// asBuiltIn returns what apps/v1 knows of a set.
+// asBuiltIn returns a set with the fields that apps/v1 has.
 func asBuiltIn(set *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	document, err := json.Marshal(set)
 	if err != nil {

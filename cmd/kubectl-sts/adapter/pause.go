@@ -25,7 +25,7 @@ func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Objec
 		strategy := &set.Spec.UpdateStrategy
 		switch {
 		case strategy.Type != v1.RollingUpdateStatefulSetStrategyType:
-			return nil, fmt.Errorf("only updates of the strategy %s can be paused, and the strategy is %s", v1.RollingUpdateStatefulSetStrategyType,
+			return nil, fmt.Errorf("only updates of the strategy %s can be paused, but the strategy is %s", v1.RollingUpdateStatefulSetStrategyType,
 				strategy.Type)
 		case strategy.RollingUpdate != nil && strategy.RollingUpdate.IsPaused():
 			return nil, errors.New("is already paused")
@@ -37,7 +37,8 @@ func pauser(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.Objec
 	}
 }
 
-// resumer ends that. A block that has nothing else goes with it: the server would fill it in.
+// resumer resumes the updates of a set. It removes the block rollingUpdate if nothing else is in
+// it, because the server would fill in its defaults.
 func resumer(others polymorphichelpers.ObjectPauserFunc) polymorphichelpers.ObjectPauserFunc {
 	return func(object runtime.Object) ([]byte, error) {
 		set, ok := object.(*v1.StatefulSet)

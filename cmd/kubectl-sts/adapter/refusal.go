@@ -15,16 +15,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// subject is what a request is about, for a refusal that does not say so.
+// subject is the verb and the object of a request, for a refusal that does not name them.
 type subject struct {
 	verb, name string
 }
 
-// longest is how much of a refusal is read.
+// longest is the maximum number of bytes to read of a refusal.
 const longest = 1 << 20
 
-// inPlainWords turns a refusal that is no Status, such as that of the aggregator when our server is down, into one. The
-// client would make one itself, and name the kind of apps/v1 in it. A refusal by our server is a Status, and right.
+// inPlainWords turns a refusal that is not a Status into a Status, such as the refusal of the
+// aggregator when our server is down. Otherwise the client would create a Status that names the
+// kind of apps/v1. A refusal by our server is already a correct Status.
 func inPlainWords(response *http.Response, of subject) (*http.Response, error) {
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, longest))

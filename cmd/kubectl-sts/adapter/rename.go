@@ -12,7 +12,8 @@ import (
 	"slices"
 )
 
-// place is where in a document a value stands: the keys on the way to it, with each for any element of a list.
+// place is the path of a value in a document: the keys that lead to it, with each for any element
+// of a list.
 type (
 	place  []string
 	places []place
@@ -20,7 +21,7 @@ type (
 
 const each = "*"
 
-// below returns the rest of the places that begin with the key.
+// below returns the remainder of the places that begin with the key.
 func (p places) below(key string) places {
 	var rest places
 	for _, place := range p {
@@ -31,13 +32,14 @@ func (p places) below(key string) places {
 	return rest
 }
 
-// here tells whether the value that has been reached is wanted.
+// here reports whether one of the places is the current value.
 func (p places) here() bool {
 	return slices.ContainsFunc(p, func(place place) bool { return len(place) == 0 })
 }
 
-// renamed returns a JSON document in which the strings from at the wanted places are the string to. All other bytes
-// stay: the order of keys, the digits of numbers, and the fields that nobody here knows.
+// renamed returns a JSON document in which to replaces the string from at the wanted places. All
+// other bytes stay: the order of keys, the digits of numbers, and fields that this program does not
+// know.
 func renamed(document []byte, wanted places, from, to string) ([]byte, error) {
 	r := renaming{document: document, decoder: json.NewDecoder(bytes.NewReader(document)), from: from}
 	r.decoder.UseNumber()
@@ -57,7 +59,7 @@ type renaming struct {
 	found    []span
 }
 
-// span is where a string stands, quotes included.
+// span is the position of a string, including its quotes.
 type span struct{ begin, end int }
 
 func (r *renaming) value(wanted places) error {

@@ -106,8 +106,8 @@ func TestBodiesReachOurGroup(t *testing.T) {
 
 func TestBodiesThatAreNotJSONAreRefused(t *testing.T) {
 	for contentType, want := range map[string]string{
-		"application/vnd.kubernetes.protobuf": "only JSON can",
-		"application/cbor":                    "only JSON can",
+		"application/vnd.kubernetes.protobuf": "only JSON",
+		"application/cbor":                    "only JSON",
 		"":                                    "content type",
 		"application/json":                    "invalid JSON",
 		"application/json-patch+json":         "reading a JSON patch",

@@ -24,16 +24,17 @@ func statusViewer(others polymorphichelpers.StatusViewerFunc) polymorphichelpers
 	}
 }
 
-// rolloutViewer tells how far the update of a set is. What apps/v1 has no notion of, such as steps, a pause or an update
-// that has failed, it tells in the words of the set's conditions, and all else in those of kubectl.
+// rolloutViewer reports the progress of an update. For states that apps/v1 does not have, such as
+// steps, a pause or a failed update, it prints the message of the set's condition Ready. For all
+// others it prints the text of kubectl.
 type rolloutViewer struct {
 	stock polymorphichelpers.StatusViewer
-	// said is what was told last. A set under way is written often, and mostly there is nothing new to be told.
+	// said is the last message. During an update a set is written often, mostly with the same message.
 	said string
 }
 
-// Status returns what is to be printed, and whether the update is at its end. It is an error that the update has failed
-// or was taken back.
+// Status returns the text to print, and whether the update has ended. If the update has failed or
+// was rolled back, it returns an error.
 func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (string, bool, error) {
 	set := &v1.StatefulSet{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.UnstructuredContent(), set); err != nil {
@@ -53,7 +54,8 @@ func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (str
 	return ready.Message + "\n", false, nil
 }
 
-// isOnItsWay reports whether the status of a set speaks of an update that goes in a way that apps/v1 does not know.
+// isOnItsWay reports whether a set has an update that is not complete, with features that apps/v1
+// does not have.
 func isOnItsWay(set *v1.StatefulSet) bool {
 	rollout, rolling := set.Status.Rollout, set.Spec.UpdateStrategy.RollingUpdate
 	switch {
@@ -66,8 +68,8 @@ func isOnItsWay(set *v1.StatefulSet) bool {
 	}
 }
 
-// withoutOurBlock is the set as kubectl has to see it. Of a block rollingUpdate without a partition it thinks that the
-// update goes as far as the pods are now, and that is at its end.
+// withoutOurBlock returns the set without a block rollingUpdate that has no partition. With such a
+// block, kubectl would conclude from the pods that exist now that the update has ended.
 func withoutOurBlock(object runtime.Unstructured, set *v1.StatefulSet) runtime.Unstructured {
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || rolling.Partition != nil {
 		return object

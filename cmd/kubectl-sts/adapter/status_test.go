@@ -56,8 +56,8 @@ func TestRolloutStatus(t *testing.T) {
 			set: of(steps, &v1.RolloutStatus{Step: 1}, v1.ReasonRolloutFailed, "db-2 is not available"), done: true,
 			wantErr: "db-2 is not available"},
 		"an update that goes back is waited for": {
-			set:  of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is rolled back: it has failed"),
-			want: "is rolled back: it has failed\n"},
+			set:  of(steps, &v1.RolloutStatus{Rollback: true}, v1.ReasonRollingBack, "is being rolled back: it has failed"),
+			want: "is being rolled back: it has failed\n"},
 		"an update that was taken back ends the waiting, with steps and without": {
 			set: of(nil, &v1.RolloutStatus{Aborted: true}, v1.ReasonRolledBack, "a user has aborted it"), done: true,
 			wantErr: "a user has aborted it"},

@@ -18,9 +18,9 @@ import (
 
 const jsonType = "application/json"
 
-// Transport returns a transport that makes our StatefulSets those of apps/v1, for a typed client: reads, lists, watches,
-// writes and patches, and the subresources. All other requests pass untouched. Only JSON is spoken; a request in another
-// encoding gives an error.
+// Transport returns a transport that presents our StatefulSets as those of apps/v1 to a typed
+// client: in reads, lists, watches, writes and patches, and in subresources. All other requests
+// pass unchanged. It supports JSON only; a request in another encoding fails.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct {
@@ -35,7 +35,8 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	adapted := request.Clone(request.Context())
 	adapted.URL.Path, adapted.URL.RawPath = path, ""
 	adapted.Header.Set("Accept", acceptable(request.Header.Get("Accept")))
-	// Left to the transport below, compression is undone before the answer arrives here.
+	// Without this header, the next transport negotiates the compression itself, and decompresses the
+	// answer.
 	adapted.Header.Del("Accept-Encoding")
 	if err := adaptBody(adapted); err != nil {
 		return nil, fmt.Errorf("sending StatefulSets of apps/v1 as %s: %w", v1.SchemeGroupVersion, err)
@@ -48,7 +49,8 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return adaptResponse(response, of, isWatch(request))
 }
 
-// pathOfOurs translates the path of a request for StatefulSets of apps/v1. The server may be below a path of its own.
+// pathOfOurs translates the path of a request for StatefulSets of apps/v1. The address of the
+// cluster may have a path of its own.
 func pathOfOurs(path string) (translated string, of subject, ok bool) {
 	before, rest, ok := strings.Cut(path, "/apis/"+appsv1.SchemeGroupVersion.String()+"/")
 	if !ok {
@@ -72,7 +74,8 @@ func isWatch(request *http.Request) bool {
 	return request.Method == http.MethodGet && (watch == "true" || watch == "1")
 }
 
-// acceptable leaves of an Accept header what is JSON, such as a table or a list of metadata.
+// acceptable removes everything except JSON from an Accept header. JSON can also be a table or a
+// list of metadata.
 func acceptable(header string) string {
 	var kept []string
 	for media := range strings.SplitSeq(header, ",") {

@@ -34,9 +34,9 @@ func rollbacker(others polymorphichelpers.RollbackerFunc) polymorphichelpers.Rol
 	}
 }
 
-// undoer brings a set back to a revision. kubectl sends what the revision records as a patch, and
-// nothing if that is the template which the set has. A revision of before there was spec.identity
-// does not record that there was none, so a set that has it is told here.
+// undoer reverts a set to a revision. kubectl sends the data of the revision as a patch, and
+// nothing if that is already the template of the set. A revision from before spec.identity existed
+// does not record that the set had no identity. So for a set with an identity, undoer adds this.
 type undoer struct{ config *rest.Config }
 
 func (u undoer) Rollback(object runtime.Object, updated map[string]string, to int64, dryRun cmdutil.DryRunStrategy) (string, error) {
@@ -55,7 +55,7 @@ func (u undoer) Rollback(object runtime.Object, updated map[string]string, to in
 	return stock.Rollback(object, updated, to, dryRun)
 }
 
-// withoutIdentity has revisions that record no identity say that there is none.
+// withoutIdentity adds an empty identity to revisions that record none.
 type withoutIdentity struct{ next http.RoundTripper }
 
 func (w withoutIdentity) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -93,8 +93,9 @@ func (w withoutIdentity) RoundTrip(request *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// clearing is what a revision records, with word of an identity. What cannot be read stays as it
-// is: whoever wants to go there is told why.
+// clearing returns the data of a revision with the field identity, null if the revision does not
+// record it. It does not change data that cannot be read: a rollback to that revision then fails
+// with the reason.
 func clearing(data json.RawMessage) json.RawMessage {
 	var recorded, spec map[string]json.RawMessage
 	if json.Unmarshal(data, &recorded) != nil || json.Unmarshal(recorded["spec"], &spec) != nil || spec == nil {

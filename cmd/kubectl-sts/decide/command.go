@@ -19,8 +19,8 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// WithDecisions adds to kubectl's command "rollout" those that decide about an update that goes
-// by steps. The getter must lead to the cluster as it is.
+// WithDecisions adds "promote" and "abort" to kubectl's command "rollout". They decide about an
+// update with steps. The getter must access the cluster without the adapter.
 func WithDecisions(rollout *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	rollout.AddCommand(promoteCommand(getter, streams), abortCommand(getter, streams))
 	return rollout
@@ -31,12 +31,12 @@ func promoteCommand(getter genericclioptions.RESTClientGetter, streams genericio
 	var all bool
 	command := &cobra.Command{
 		Use:   "promote (NAME | TYPE/NAME) [--step=N | --all]",
-		Short: "Let an update go on from a step that waits for it",
-		Long: "Let an update go on from a step that waits for it.\n\nA step is done when its members are available for long enough and its conditions are True, too. " +
-			"With --all the steps end, and the update goes on to all members.",
+		Short: "Approve a step of an update",
+		Long: "Approve a step of an update, so that the update can continue.\n\nA step is complete only when its members have also been available for long enough and its conditions are True. " +
+			"With --all the steps end, and the update continues to all members.",
 	}
-	command.Flags().Int32Var(&d.step, "step", 0, "The last step that is promoted, from 1. Without it, the step that the update is at.")
-	command.Flags().BoolVar(&all, "all", false, "End the steps: nothing that they ask for is waited for any more.")
+	command.Flags().Int32Var(&d.step, "step", 0, "Last step to promote, from 1. Without it, the current step of the update.")
+	command.Flags().BoolVar(&all, "all", false, "End the steps: the update no longer waits for anything that they require.")
 	return d.finish(command, getter, func() error {
 		switch {
 		case all && command.Flags().Changed("step"):
@@ -54,13 +54,13 @@ func abortCommand(getter genericclioptions.RESTClientGetter, streams genericioop
 	d := &decision{out: streams.Out, action: v1.AbortRollout}
 	return d.finish(&cobra.Command{
 		Use:   "abort (NAME | TYPE/NAME)",
-		Short: "Bring the members of an update back to the revision before",
-		Long: "Bring the members that an update has reached back to the current revision, in the order and at the pace of an update.\n\n" +
-			"The template stays as it is. The update is not tried again until the set has another template; \"rollout restart\" gives it one.",
+		Short: "Return the members of an update to the current revision",
+		Long: "Return the members that an update has reached to the current revision, in the order and at the pace of an update.\n\n" +
+			"The template does not change. The update is not tried again until the template changes; \"rollout restart\" changes it.",
 	}, getter, func() error { return nil })
 }
 
-// finish gives a command what both have.
+// finish adds the parts that both commands share.
 func (d *decision) finish(command *cobra.Command, getter genericclioptions.RESTClientGetter, check func() error) *cobra.Command {
 	command.DisableFlagsInUseLine = true
 	cmdutil.AddDryRunFlag(command)
@@ -85,10 +85,10 @@ func (d *decision) complete(cmd *cobra.Command, args []string) (err error) {
 		return fmt.Errorf("%s needs the name of one set, as in: kubectl sts rollout %s statefulset/web", cmd.Name(), cmd.Name())
 	}
 	if !target.IsKind(kind) {
-		return fmt.Errorf("%s is for statefulsets of %s, and %q is no name of these", cmd.Name(), v1.GroupName, kind)
+		return fmt.Errorf("%s is for statefulsets of %s, not for %q", cmd.Name(), v1.GroupName, kind)
 	}
 	if name == "" {
-		return fmt.Errorf("%q names no set", args[0])
+		return fmt.Errorf("%q does not name a set", args[0])
 	}
 	d.set = name
 	return nil

@@ -16,7 +16,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// decision is what the user has decided about the update of a set.
+// decision is the user's decision about the update of a set.
 type decision struct {
 	sets      versioned.Interface
 	namespace string
@@ -24,13 +24,13 @@ type decision struct {
 
 	set    string
 	action v1.RolloutAction
-	// step is the last that is promoted, 0 for the one that the update is at.
+	// step is the last step to promote, 0 for the current step of the update.
 	step   int32
 	dryRun cmdutil.DryRunStrategy
 }
 
-// run decides about the update that the user sees now: if another has begun when the request
-// arrives, the server refuses it.
+// run sends the decision about the present update. If another update has started when the request
+// arrives, the server refuses the request.
 func (d *decision) run(ctx context.Context) error {
 	set, err := d.sets.AppsV1().StatefulSets(d.namespace).Get(ctx, d.set, metav1.GetOptions{})
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *decision) run(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Name: set.Name, UID: set.UID}, Revision: set.Status.UpdateRevision, Action: d.action}
 	if d.action == v1.PromoteRollout {
 		if request.Step = d.stepOf(set); request.Step == 0 {
-			return fmt.Errorf("the update of statefulset %q is at no step that could be promoted", d.set)
+			return fmt.Errorf("the update of statefulset %q has no current step to promote", d.set)
 		}
 	}
 	if err := d.send(ctx, request); err != nil {
@@ -50,7 +50,7 @@ func (d *decision) run(ctx context.Context) error {
 	return err
 }
 
-// stepOf is the step that is promoted, 0 if the update is at none.
+// stepOf returns the step to promote, 0 if the update has no current step.
 func (d *decision) stepOf(set *v1.StatefulSet) int32 {
 	rolling, status := set.Spec.UpdateStrategy.RollingUpdate, set.Status.Rollout
 	switch {
@@ -72,7 +72,7 @@ func (d *decision) send(ctx context.Context, request *v1.StatefulSetRollout) err
 	return err
 }
 
-// done says what a request has decided.
+// done returns the message about a request that the server accepted.
 func done(request *v1.StatefulSetRollout) string {
 	switch request.Action {
 	case v1.PromoteRollout:

@@ -46,10 +46,10 @@ func TestDeciding(t *testing.T) {
 			out: "statefulset.apps.statefulset.dev/web: update to web-b aborted (dry run)\n"},
 		"an update that is past its steps has none to promote": {
 			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-b", Step: 3},
-			err: `the update of statefulset "web" is at no step that could be promoted`},
+			err: `the update of statefulset "web" has no current step to promote`},
 		"one of which nothing is known has none": {
 			decision: decision{action: v1.PromoteRollout}, status: &v1.RolloutStatus{Revision: "web-a", Step: 1},
-			err: `the update of statefulset "web" is at no step that could be promoted`},
+			err: `the update of statefulset "web" has no current step to promote`},
 		"a refusal is reported": {
 			decision: decision{action: v1.AbortRollout}, refusal: errors.New("too late"), sent: "Abort 0 of web-b for uid", err: "too late"},
 	} {
@@ -86,8 +86,8 @@ func TestTheCommandLine(t *testing.T) {
 		"web": "web", "sts/web": "web", "statefulset web": "web", "statefulsets.apps.statefulset.dev/web": "web",
 		"":               "promote needs the name of one set, as in: kubectl sts rollout promote statefulset/web",
 		"web db x":       "promote needs the name of one set, as in: kubectl sts rollout promote statefulset/web",
-		"deployment/web": `promote is for statefulsets of apps.statefulset.dev, and "deployment" is no name of these`,
-		"statefulset/":   `"statefulset/" names no set`,
+		"deployment/web": `promote is for statefulsets of apps.statefulset.dev, not for "deployment"`,
+		"statefulset/":   `"statefulset/" does not name a set`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			root := WithDecisions(&cobra.Command{Use: "rollout"}, nil, genericiooptions.NewTestIOStreamsDiscard())

@@ -16,23 +16,22 @@ import (
 )
 
 const (
-	// backupsName is the ConfigMap in which the server that controls tells how copies of the store
-	// are getting on.
+	// backupsName is the ConfigMap in which the leading server reports the copies of the store.
 	backupsName = "statefulset-apiserver-backups"
-	// missedBackups is how many intervals may pass without a verified copy.
+	// missedBackups is how many intervals may pass without a verified copy before doctor warns.
 	missedBackups = 3
-	// sign is how copies are signed from then on.
+	// sign is the command with which the server signs copies.
 	sign = "helm upgrade statefulset-apiserver CHART --reuse-values --set backup.keySecret=SECRET  # or --backup-key-file of the server; docs/backup.md#sign-copies"
-	// clockSkew is by how much clocks may differ without a word.
+	// clockSkew is the difference between clocks about which doctor does not warn.
 	clockSkew = 5 * time.Minute
 )
 
-// backupForm is what names look like that may stand in a command for people to run.
+// backupForm matches names that are safe in a command that a user runs.
 var backupForm = regexp.MustCompile(`^sets-[0-9A-Z-]+\.backup$`)
 
-// backups looks at how old the newest verified copy of the store is.
+// backups checks the age of the newest verified copy of the store.
 func (e *examiner) backups(ctx context.Context) []finding {
-	about := fmt.Sprintf("backups, by configmap %s/%s", e.system, backupsName)
+	about := fmt.Sprintf("backups, reported in configmap %s/%s", e.system, backupsName)
 	told, err := e.host.CoreV1().ConfigMaps(e.system).Get(ctx, backupsName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -43,7 +42,8 @@ func (e *examiner) backups(ctx context.Context) []finding {
 	return []finding{e.judgeBackups(about, told.Data)}
 }
 
-// backupRights are what the server needs to report copies. A create cannot be limited to a name.
+// backupRights returns the rights that the server needs to report copies. The verb create cannot be
+// limited to a name.
 func (e *examiner) backupRights() []right {
 	return []right{
 		{resource: "configmaps", verbs: []string{"create"}, namespace: e.system},
@@ -51,7 +51,8 @@ func (e *examiner) backupRights() []right {
 	}
 }
 
-// noBackups says why no copies are reported: none are configured, or the server has no right to report them.
+// noBackups reports why there is no report about copies: no backups are configured, or the server
+// has no right to report them.
 func (e *examiner) noBackups(ctx context.Context) finding {
 	const (
 		about     = "backups"
@@ -60,30 +61,30 @@ func (e *examiner) noBackups(ctx context.Context) finding {
 	missing, err := e.missingRights(ctx, e.backupRights())
 	switch {
 	case err != nil:
-		return isDoubtful(about, "no backups configured, or the server has no right to report them, which could not be checked: "+err.Error(),
+		return isDoubtful(about, "no backups are configured, or the server lacks the right to report them; checking its rights failed: "+err.Error(),
 			configure)
 	case len(missing) > 0:
 		return isDoubtful(about,
 			fmt.Sprintf(
-				"no backups are reported, and the server has no right to report any: service account %s/statefulset-apiserver may not %s of that name",
+				"no backups are reported, and the server lacks the right to report them: service account %s/statefulset-apiserver is not allowed to %s, with the name "+backupsName,
 				e.system,
 				strings.Join(missing, ", ")),
-			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store gives the right", configure)
+			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store grants the right", configure)
 	}
-	return isDoubtful(about, "no backups configured: when the store is lost, so are all sets, though their pods and claims stay", configure)
+	return isDoubtful(about, "no backups are configured: if the store is lost, all sets are lost; their pods and claims stay", configure)
 }
 
 func (e *examiner) judgeBackups(about string, told map[string]string) finding {
 	every, err := time.ParseDuration(told["every"])
 	if err != nil {
-		return isDoubtful(about, fmt.Sprintf("every is %q, want a time such as 6h", told["every"]), e.forgetBackups())
+		return isDoubtful(about, fmt.Sprintf("every is %q, want a duration such as 6h", told["every"]), e.forgetBackups())
 	}
 	failure := ""
 	if told["failure"] != "" {
-		failure = fmt.Sprintf("; the last attempt has failed, at %s: %s", told["failed"], told["failure"])
+		failure = fmt.Sprintf("; the last attempt failed at %s: %s", told["failed"], told["failure"])
 	}
 	if told["verified"] == "" {
-		return isDoubtful(about, "no copy of the store was verified yet"+failure, e.backupLogs())
+		return isDoubtful(about, "no copy of the store has been verified yet"+failure, e.backupLogs())
 	}
 	verified, err := time.Parse(time.RFC3339, told["verified"])
 	if err != nil {
@@ -103,24 +104,25 @@ func (e *examiner) judgeBackups(about string, told map[string]string) finding {
 		"  # if the store is lost; step by step in docs/backup.md#restore"
 	switch {
 	case age < -clockSkew:
-		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, is of %s: a clock is wrong%s", told["name"],
+		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, has the future time %s: a clock is wrong%s", told["name"],
 			told["verified"], failure), e.backupLogs())
 	case age > missedBackups*every:
 		return isDoubtful(about, fmt.Sprintf("%s, and one is due every %s", says, every), e.backupLogs(), e.forgetBackups(), restore)
 	case failure != "":
 		return isDoubtful(about, says, e.backupLogs(), restore)
 	case told["key"] == "":
-		return isDoubtful(about, says+"; it is not signed, so who can write to the place of the copies can replace it", sign, restore)
+		return isDoubtful(about, says+"; it is not signed, so anyone who can write to the location of the copies can replace it", sign, restore)
 	}
 	says += fmt.Sprintf(", and signed with key %q", told["key"])
 	return finding{verdict: fine, about: about, says: says, fix: []string{restore}}
 }
 
 func (e *examiner) backupLogs() string {
-	return "kubectl -n " + e.system + " logs deployment/statefulset-apiserver --all-pods | grep -i cop  # why"
+	return "kubectl -n " + e.system + " logs deployment/statefulset-apiserver --all-pods | grep -iE 'backup|cop(y|ies)'  # shows why"
 }
 
-// forgetBackups is for who has taken --backup-to away: no server writes the report any more.
+// forgetBackups is the command for an operator who has removed --backup-to: no server updates the
+// report any more.
 func (e *examiner) forgetBackups() string {
-	return "kubectl -n " + e.system + " delete configmap " + backupsName + "  # if there are to be no backups any more"
+	return "kubectl -n " + e.system + " delete configmap " + backupsName + "  # if you no longer want backups"
 }

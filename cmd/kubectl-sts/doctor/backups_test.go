@@ -36,25 +36,25 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 		says string
 		fix  []string
 	}{
-		"none are asked for": {nil, doubt, "no backups configured: ", []string{"backup.to=s3://"}},
+		"none are asked for": {nil, doubt, "no backups are configured: ", []string{"backup.to=s3://"}},
 		"one of this interval is good": {
 			of(2 * time.Hour), fine, file + ", the newest verified copy of the store, is 120m old", []string{restore}},
 		"one that is three intervals old is good yet": {of(18 * time.Hour), fine, "is 18h old", []string{restore}},
 		"an older one is not": {of(18*time.Hour + time.Second), doubt, "is 18h old, and one is due every 6h0m0s",
 			[]string{"logs deployment", "delete configmap", restore}},
 		"a good one after which an attempt has failed": {of(2*time.Hour, failed...), doubt,
-			"is 120m old; the last attempt has failed, at 2026-11-22T19:00:00Z: writing it: 403 Forbidden", []string{"logs deployment", restore}},
-		"one that is not signed": {of(2*time.Hour, "key", ""), doubt, "it is not signed, so who can write to the place",
+			"is 120m old; the last attempt failed at 2026-11-22T19:00:00Z: writing it: 403 Forbidden", []string{"logs deployment", restore}},
+		"one that is not signed": {of(2*time.Hour, "key", ""), doubt, "it is not signed, so anyone who can write to the location",
 			[]string{"backup.keySecret=SECRET", restore + " --data-dir=NEW_DIRECTORY --accept-unauthenticated"}},
 		"one that is signed": {of(2 * time.Hour), fine, `is 120m old, and signed with key "one"`,
 			[]string{restore + " --data-dir=NEW_DIRECTORY --backup-key-file=KEYS"}},
 		"none yet": {
-			map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store was verified yet", []string{"logs deployment"}},
+			map[string]string{"every": "6h0m0s"}, doubt, "no copy of the store has been verified yet", []string{"logs deployment"}},
 		"none yet, as attempts fail": {map[string]string{"every": "6h0m0s", "failed": "2026-11-22T19:00:00Z", "failure": "no such bucket"},
 			doubt, "no such bucket", []string{"logs deployment"}},
 		"one of a clock that is a bit off": {of(-time.Minute), fine, "is 0s old", []string{restore}},
 		"one of a clock that is wrong": {
-			of(-24 * time.Hour), doubt, "is of 2026-11-23T20:00:00Z: a clock is wrong", []string{"logs deployment"}},
+			of(-24 * time.Hour), doubt, "has the future time 2026-11-23T20:00:00Z: a clock is wrong", []string{"logs deployment"}},
 		"a name that is a command":     {of(time.Hour, "name", "$(reboot)"), fine, "is 60m old", []string{"store restore --from=FILE "}},
 		"a report that was spoilt":     {of(time.Hour, "verified", "yesterday"), doubt, `verified is "yesterday"`, []string{"delete configmap"}},
 		"a report without an interval": {of(time.Hour, "every", ""), doubt, `every is ""`, []string{"delete configmap"}},
@@ -112,21 +112,21 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 			may: func(a authorizationv1.ResourceAttributes) bool {
 				return a.Namespace == "statefulset-system" && (a.Verb == "create" || a.Name == name)
 			},
-			says:  "no backups configured: ",
-			never: "may not",
+			says:  "no backups are configured: ",
+			never: "is not allowed to",
 		},
 		"no right to create": {
 			may:   func(a authorizationv1.ResourceAttributes) bool { return a.Verb != "create" },
-			says:  "the server has no right to report any: service account statefulset-system/statefulset-apiserver may not create configmaps",
-			never: "no backups configured",
+			says:  "the server lacks the right to report them: service account statefulset-system/statefulset-apiserver is not allowed to create configmaps",
+			never: "no backups are configured",
 		},
 		"no right to change": {
 			may:   func(a authorizationv1.ResourceAttributes) bool { return a.Verb != "update" },
-			says:  "may not update configmaps",
-			never: "no backups configured",
+			says:  "is not allowed to update configmaps",
+			never: "no backups are configured",
 		},
 		"one may not ask": {failed: errors.New("forbidden"),
-			says: "no backups configured, or the server has no right to report them, which could not be checked: forbidden", never: "to report any"},
+			says: "no backups are configured, or the server lacks the right to report them; checking its rights failed: forbidden", never: "are reported"},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -18,14 +18,14 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// soon is how long before its end a certificate is worth a warning.
+// soon is how long before the expiry of a certificate doctor warns about it.
 const soon = 30 * 24 * time.Hour
 
-// servingSecret has the server's certificate, unless somebody brings one along.
+// servingSecret is the Secret with the server's certificate, unless an operator uses another one.
 const servingSecret = "statefulset-apiserver-serving" //nolint:gosec // a name
 
-// certificates looks at the authority that the host trusts for our API, and at the
-// certificate that the server serves with.
+// certificates checks the CA that the host cluster trusts for our API, and the serving certificate
+// of the server.
 func (e *examiner) certificates(ctx context.Context) []finding {
 	const about = "certificate authority in APIService " + serviceName
 	service, err := e.apiService(ctx)
@@ -33,12 +33,12 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 		return []finding{isUnknown(about, err)}
 	}
 	if service.Spec.InsecureSkipTLSVerify {
-		return []finding{isDoubtful(about, "insecureSkipTLSVerify is true: the cluster would believe any server",
+		return []finding{isDoubtful(about, "insecureSkipTLSVerify is true: the cluster would trust any server",
 			"kubectl edit apiservice "+serviceName+"  # set spec.caBundle, remove insecureSkipTLSVerify")}
 	}
 	authorities, err := cert.ParseCertsPEM(service.Spec.CABundle)
 	if err != nil {
-		return []finding{isBroken(about, fmt.Sprintf("spec.caBundle holds no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
+		return []finding{isBroken(about, fmt.Sprintf("spec.caBundle contains no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
 	}
 	var found []finding
 	for _, authority := range authorities {
@@ -55,7 +55,7 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding {
 	switch left := certificate.NotAfter.Sub(e.now); {
 	case left <= 0:
-		return isBroken(about, fmt.Sprintf("%s has expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
+		return isBroken(about, fmt.Sprintf("%s expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
 			"kubectl -n "+e.system+" get secret "+servingSecret+"  # renew it, and spec.caBundle with it")
 	case left < soon:
 		return isDoubtful(about, fmt.Sprintf("%s expires on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
@@ -65,7 +65,7 @@ func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding
 	}
 }
 
-// servingCertificate checks what the host checks when it connects to the server.
+// servingCertificate checks what the host cluster checks when it connects to the server.
 func (e *examiner) servingCertificate(ctx context.Context, service *apiService, authorities []*x509.Certificate) finding {
 	about := "serving certificate"
 	if service.Spec.Service == nil {
@@ -89,13 +89,13 @@ func (e *examiner) servingCertificate(ctx context.Context, service *apiService, 
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: between, CurrentTime: e.now}); err != nil {
 		return isBroken(about, fmt.Sprintf("the cluster does not accept it for %s: %v", name, err),
-			"kubectl -n "+e.system+" get secret "+servingSecret+"  # issue it for "+name+" by the authority in spec.caBundle")
+			"kubectl -n "+e.system+" get secret "+servingSecret+"  # issue it for "+name+" with the CA in spec.caBundle")
 	}
 	return lifetime
 }
 
-// servingChain is the server's certificate with those between it and its authority,
-// from its Secret, or from the server itself if that is outside of the cluster.
+// servingChain returns the server's certificate with the intermediate certificates, from its
+// Secret, or from the server itself if it runs outside the cluster.
 func (e *examiner) servingChain(ctx context.Context, service *apiService) ([]*x509.Certificate, error) {
 	target := service.Spec.Service
 	behind, err := e.host.CoreV1().Services(target.Namespace).Get(ctx, target.Name, metav1.GetOptions{})
@@ -116,7 +116,7 @@ func (e *examiner) servingChain(ctx context.Context, service *apiService) ([]*x5
 	return cert.ParseCertsPEM(secret.Data[corev1.TLSCertKey])
 }
 
-// mountedSecret is the Secret that the server has its certificate from.
+// mountedSecret returns the name of the Secret from which the server reads its certificate.
 func (e *examiner) mountedSecret(ctx context.Context) (string, error) {
 	server, err := e.host.AppsV1().Deployments(e.system).Get(ctx, "statefulset-apiserver", metav1.GetOptions{})
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *examiner) mountedSecret(ctx context.Context) (string, error) {
 	return servingSecret, nil
 }
 
-// dial asks a server for its certificates. It sends nothing, and so trusts anybody.
+// dial gets the certificates of a server. It sends no data, so it can trust any server.
 func dial(ctx context.Context, address string) ([]*x509.Certificate, error) {
 	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the chain is verified by the caller
 	connection, err := dialer.DialContext(ctx, "tcp", address)
@@ -140,7 +140,7 @@ func dial(ctx context.Context, address string) ([]*x509.Certificate, error) {
 	defer connection.Close()
 	secure, ok := connection.(*tls.Conn)
 	if !ok || len(secure.ConnectionState().PeerCertificates) == 0 {
-		return nil, fmt.Errorf("%s shows no certificate", address)
+		return nil, fmt.Errorf("%s presents no certificate", address)
 	}
 	return secure.ConnectionState().PeerCertificates, nil
 }

@@ -51,7 +51,7 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 		itself              bool   // the server makes its certificate, and its Secret is missing
 		broken              string // empty if nothing is
 	}{
-		"the server, whose Secret does not exist":      {itself: true, broken: "the Secret does not exist, and the server must not create it"},
+		"the server, whose Secret does not exist":      {itself: true, broken: "the Secret does not exist, and the server is not allowed to create it"},
 		"the server, which the cluster does not trust": {broken: "is not in spec.caBundle of the APIService"},
 		"cert-manager":                          {annotation: "cert-manager.io/inject-ca-from", mounted: servingSecret, serving: leaf},
 		"Helm":                                  {annotation: "apps.statefulset.dev/keep-ca-bundle", mounted: servingSecret, serving: leaf},

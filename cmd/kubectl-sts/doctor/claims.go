@@ -13,8 +13,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// lostVolumes tells of claims of members whose volume is gone. The pod may run on, and be ready, until it is recreated, so that the
-// set does not say it.
+// lostVolumes reports claims of members whose volume no longer exists. The status of the set does
+// not report them, because the pod may keep running and be ready until it is recreated.
 func lostVolumes(sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) []finding {
 	var found []finding
 	for i := range claims {
@@ -27,17 +27,17 @@ func lostVolumes(sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) [
 			continue
 		}
 		about := fmt.Sprintf("claim %s/%s", claim.Namespace, claim.Name)
-		says := fmt.Sprintf("its volume %s is gone; the claim never gets another one, so member %s cannot come back with it",
+		says := fmt.Sprintf("its volume %s no longer exists; the claim never gets another one, so member %s cannot come back with it",
 			claim.Spec.VolumeName, member)
 		give := fmt.Sprintf(
-			"kubectl sts -n %s replace %s --new-claims  # gives up what all claims of this member hold; it comes back with new, empty ones",
+			"kubectl sts -n %s replace %s --new-claims  # gives up the data of all claims of this member; it comes back with new, empty claims",
 			claim.Namespace, member)
 		found = append(found, isDoubtful(about, says, give))
 	}
 	return found
 }
 
-// memberWith is the member of a set that has the claim, and that the set is to have.
+// memberWith returns the desired member of a set that has the claim.
 func memberWith(sets []v1.StatefulSet, claim *corev1.PersistentVolumeClaim) (member string, ok bool) {
 	for i := range sets {
 		set := &sets[i]

@@ -19,35 +19,36 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// patience bounds one run.
+// patience limits the time of one run.
 const patience = time.Minute
 
-// examiner is what checks look through.
+// examiner has the clients and the settings of the checks.
 type examiner struct {
 	host    kubernetes.Interface
 	dynamic dynamic.Interface
 	sets    versioned.Interface
 	// system is the namespace that the server runs in.
 	system string
-	// namespace is that of the sets to look at.
+	// namespace is the namespace of the sets to check.
 	namespace string
 	now       time.Time
 }
 
-// NewCommand returns the command "doctor". The getter must lead to the cluster as it
-// is, without the adapter through which kubectl's own commands see our sets.
+// NewCommand returns the command "doctor". The getter must access the cluster without the adapter
+// through which kubectl's own commands see our sets.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	e := &examiner{}
 	everywhere := false
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out why StatefulSets do not work, and what to do about it",
-		Long: "Looks at the registration of the API, its certificates, the trust between the cluster and the server,\n" +
-			"the server's rights, its store, its backups, its guard and its leader, and at the sets of a namespace\n" +
-			"and their claims. Warns about sets that this version of the plugin would not accept: run it with the\n" +
-			"plugin of a new version before an upgrade. Changes nothing. The exit code is 1 if something is broken.",
-		Example: "  # Look at the server and at the sets of the current namespace\n  kubectl sts doctor\n\n" +
-			"  # Look at the sets of all namespaces\n  kubectl sts doctor --all-namespaces",
+		Long: "Check the registration of the API, its certificates, the trust between the cluster and the server,\n" +
+			"the server's rights, its store, its backups, its guard and its leader, and the sets of a namespace\n" +
+			"and their claims. Doctor also warns about sets that this version of the plugin would not accept:\n" +
+			"before an upgrade, run it with the plugin of the new version. It changes nothing. The exit code is 1\n" +
+			"if something is broken.",
+		Example: "  # Check the server and the sets of the current namespace\n  kubectl sts doctor\n\n" +
+			"  # Check the sets of all namespaces\n  kubectl sts doctor --all-namespaces",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -60,7 +61,7 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 			return e.run(ctx, streams)
 		},
 	}
-	command.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "Look at the sets of all namespaces.")
+	command.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "Check the sets of all namespaces.")
 	command.Flags().StringVar(&e.system, "server-namespace", "statefulset-system", "Namespace that the server runs in.")
 	return command
 }
@@ -86,7 +87,7 @@ func (e *examiner) connect(getter genericclioptions.RESTClientGetter, everywhere
 	return nil
 }
 
-// checks are in the order in which a request passes what they look at.
+// checks returns the checks in the order in which a request passes the parts that they check.
 func (e *examiner) checks() []func(context.Context) []finding {
 	return []func(context.Context) []finding{
 		e.cluster, e.registration, e.namespaces, e.endpoints, e.certificates, e.trust, e.rights, e.store, e.backups, e.guard, e.leader,

@@ -38,7 +38,7 @@ func TestDiagnose(t *testing.T) {
 				condition(v1.StatefulSetReady, corev1.ConditionTrue, v1.ReasonMembersAvailable, "3 of 3")}, ready: true,
 		},
 		"a set that the controller has not seen is a doubt": {
-			seen: 1, verdict: doubt, says: "has not seen its present spec", fix: "kubectl sts doctor"},
+			seen: 1, verdict: doubt, says: "has not observed its current spec", fix: "kubectl sts doctor"},
 		"a refused set fails with what the host says": {
 			seen: 2, verdict: broken, says: "HostRefused: exceeded quota", fix: "kubectl -n shop get resourcequota,limitrange",
 			conditions: []v1.StatefulSetCondition{

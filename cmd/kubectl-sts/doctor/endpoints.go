@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// endpoints looks at whether there is a server behind the service.
+// endpoints checks that the service has a server.
 func (e *examiner) endpoints(ctx context.Context) []finding {
 	about := fmt.Sprintf("service %s/statefulset-apiserver", e.system)
 	service, err := e.host.CoreV1().Services(e.system).Get(ctx, "statefulset-apiserver", metav1.GetOptions{})
@@ -23,7 +23,7 @@ func (e *examiner) endpoints(ctx context.Context) []finding {
 	case err != nil:
 		return []finding{isUnknown(about, err)}
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
-		return []finding{isFine(about, "leads to %s, outside of the cluster", service.Spec.ExternalName)}
+		return []finding{isFine(about, "points to %s, outside the cluster", service.Spec.ExternalName)}
 	}
 	slices, err := e.host.DiscoveryV1().EndpointSlices(e.system).List(ctx, metav1.ListOptions{
 		LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name,
@@ -42,7 +42,7 @@ func (e *examiner) endpoints(ctx context.Context) []finding {
 	return []finding{isFine(about, "%d of %d servers are ready", ready, all)}
 }
 
-// countEndpoints counts addresses; those without a word about readiness are ready.
+// countEndpoints counts addresses. An address without the condition Ready is ready.
 func countEndpoints(slices []discoveryv1.EndpointSlice) (ready, all int) {
 	for _, slice := range slices {
 		for _, endpoint := range slice.Endpoints {

@@ -11,7 +11,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// verdict says how bad a finding is.
+// verdict is the severity of a finding.
 type verdict string
 
 const (
@@ -22,12 +22,12 @@ const (
 	noted   verdict = "info"
 )
 
-// finding is what a check has found.
+// finding is a result of a check.
 type finding struct {
 	verdict verdict
-	// about is what was looked at, and says what was seen.
+	// about is the part that was checked, and says is the result.
 	about, says string
-	// fix are the commands that show more or mend it.
+	// fix has the commands that show more or fix the problem.
 	fix []string
 }
 
@@ -43,15 +43,15 @@ func isBroken(about, says string, fix ...string) finding {
 	return finding{verdict: broken, about: about, says: says, fix: fix}
 }
 
-// isNoted is for what is as it should be on this cluster, and differs from others.
+// isNoted is for a property of this cluster that differs from other clusters and is not a problem.
 func isNoted(about, says string) finding { return finding{verdict: noted, about: about, says: says} }
 
-// isUnknown is for what could not be looked at.
+// isUnknown is for a part that could not be checked.
 func isUnknown(about string, err error) finding {
-	return finding{verdict: unknown, about: about, says: "cannot look: " + err.Error()}
+	return finding{verdict: unknown, about: about, says: "cannot check: " + err.Error()}
 }
 
-// show prints a finding, and its commands below it.
+// show prints a finding with its commands below it.
 func (f finding) show(out io.Writer) {
 	fmt.Fprintf(out, "%-4s  %s: %s\n", f.verdict, terminal.Line(f.about), terminal.Line(strings.TrimSpace(f.says)))
 	for _, command := range f.fix {
@@ -59,14 +59,14 @@ func (f finding) show(out io.Writer) {
 	}
 }
 
-// summary is the last line: how many findings there are of each kind that says how
-// things are.
+// summary returns the last line of the output: the number of findings of each verdict, except for
+// notes.
 func summary(findings []finding) string {
 	count := map[verdict]int{}
 	for _, f := range findings {
 		count[f.verdict]++
 	}
-	return fmt.Sprintf("%d ok, %d warnings, %d failures, %d not looked at", count[fine], count[doubt], count[broken], count[unknown])
+	return fmt.Sprintf("%d ok, %d warnings, %d failures, %d not checked", count[fine], count[doubt], count[broken], count[unknown])
 }
 
 func failures(findings []finding) int {

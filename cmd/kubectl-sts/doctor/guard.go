@@ -15,28 +15,28 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// guardFinalizer keeps the policies of an installation, and their bindings: no policy can
-// cover policies.
+// guardFinalizer prevents the deletion of the policies of an installation and of their bindings,
+// because no policy can cover policies.
 const guardFinalizer = v1.GroupName + "/protect"
 
-// protection is a policy that an installation needs, in force by a binding of its name.
+// protection is a policy that an installation needs. A binding of the same name puts it in force.
 type protection struct {
 	about, name string
-	// without is what could happen.
+	// without is what could happen without the policy.
 	without string
 }
 
-// protections are the policies of artifacts/protect.
+// protections returns the policies of artifacts/protect.
 func protections() []protection {
 	return []protection{
 		{"guard against deletion", "statefulset-apiserver-protect",
 			"one command could delete the server, its registration or its data while there are sets"},
-		{"account for trials", "statefulset-preflight", "the account that tries sets on the cluster could create for real"},
+		{"account for dry runs", "statefulset-preflight", "the account with which the server tries sets in dry runs could really create objects"},
 	}
 }
 
-// guard looks at what keeps the installation from being deleted in the wrong order, and from
-// creating what it only tries.
+// guard checks the policies that prevent a deletion of the installation in the wrong order, and
+// prevent the account for dry runs from creating objects.
 func (e *examiner) guard(ctx context.Context) []finding {
 	var found []finding
 	for _, p := range protections() {
@@ -74,9 +74,9 @@ func (p protection) judge(about string, policy *admissionregistrationv1.Validati
 	case policy == nil || binding == nil:
 		return isDoubtful(about, "is missing: "+p.without, apply)
 	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
-		return isDoubtful(about, "has been deleted, and is in force only until its finalizer is taken off", free, apply)
+		return isDoubtful(about, "is being deleted, and is in force only until its finalizer is removed", free, apply)
 	case !slices.Contains(policy.Finalizers, guardFinalizer) || !slices.Contains(binding.Finalizers, guardFinalizer):
-		return isDoubtful(about, fmt.Sprintf("lacks the finalizer %s: to delete it takes one command", guardFinalizer), apply)
+		return isDoubtful(about, fmt.Sprintf("lacks the finalizer %s: one command can delete it", guardFinalizer), apply)
 	case !slices.Contains(binding.Spec.ValidationActions, admissionregistrationv1.Deny):
 		return isDoubtful(about, "does not deny anything: spec.validationActions of its binding lacks Deny", apply)
 	}

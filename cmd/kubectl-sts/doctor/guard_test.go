@@ -29,9 +29,9 @@ func TestTheGuardIsLookedAt(t *testing.T) {
 		"no binding": {
 			func(p *policy, _ *binding) (*policy, *binding) { return p, nil }, doubt, "is missing", "kubectl apply -k artifacts/protect"},
 		"a deleted policy": {func(p *policy, b *binding) (*policy, *binding) { p.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt,
-			"has been deleted", `"finalizers":null`},
+			"is being deleted", `"finalizers":null`},
 		"a deleted binding": {func(p *policy, b *binding) (*policy, *binding) { b.DeletionTimestamp = new(metav1.Now()); return p, b }, doubt,
-			"has been deleted", `"finalizers":null`},
+			"is being deleted", `"finalizers":null`},
 		"no finalizer": {func(p *policy, b *binding) (*policy, *binding) { p.Finalizers = nil; return p, b }, doubt,
 			"lacks the finalizer apps.statefulset.dev/protect", "kubectl apply"},
 		"a warning, no denial": {

@@ -14,8 +14,8 @@ import (
 	"statefulset.dev/version"
 )
 
-// cluster looks at what the host is, and names what it cannot give to our sets. What
-// is only absent is no fault of anybody's.
+// cluster checks the version of the host cluster, and reports features that sets cannot use on it.
+// A missing feature is not a problem of the cluster.
 func (e *examiner) cluster(ctx context.Context) []finding {
 	const about = "cluster"
 	host, err := e.host.Discovery().ServerVersion()
@@ -26,7 +26,7 @@ func (e *examiner) cluster(ctx context.Context) []finding {
 	if problem := version.UntestedHost(host.GitVersion); problem != "" {
 		found = []finding{isDoubtful(about, problem, "kubectl sts version")}
 	}
-	// What is only noted must not take the time of what follows.
+	// A mere note must not use up the time of the next checks.
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	served := &metav1.APIResourceList{}
@@ -37,11 +37,11 @@ func (e *examiner) cluster(ctx context.Context) []finding {
 	return append(found, policies(served)...)
 }
 
-// policies says which kinds of the host's admission policies sets do not pass through.
+// policies reports which kinds of admission policies of the host cluster do not apply to sets.
 func policies(served *metav1.APIResourceList) []finding {
 	if slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "mutatingadmissionpolicies" }) {
 		return nil
 	}
 	return []finding{isNoted("admission policies",
-		"mutating admission policies are not applied to sets: the cluster does not serve them in version v1, which Kubernetes has from 1.36 on; validating ones and webhooks are")}
+		"mutating admission policies are not applied to sets: the cluster does not serve them in version v1, which Kubernetes has from 1.36 on; validating policies and webhooks are applied")}
 }

@@ -21,9 +21,9 @@ import (
 // leaseName is the Lease of the controller's leader.
 const leaseName = "statefulset-apiserver-controller"
 
-// leader looks at whether a controller is at work.
+// leader checks that a controller works.
 func (e *examiner) leader(ctx context.Context) []finding {
-	about := fmt.Sprintf("controller, by lease %s/%s", e.system, leaseName)
+	about := fmt.Sprintf("controller, lease %s/%s", e.system, leaseName)
 	logs := "kubectl -n " + e.system + " logs deployment/statefulset-apiserver"
 	lease, err := e.host.CoordinationV1().Leases(e.system).Get(ctx, leaseName, metav1.GetOptions{})
 	switch {
@@ -34,19 +34,20 @@ func (e *examiner) leader(ctx context.Context) []finding {
 	}
 	holder, silent := heldBy(lease, e.now)
 	if holder == "" {
-		return []finding{isBroken(about, "nobody controls: the last leader gave the lease back", logs)}
+		return []finding{isBroken(about, "no controller leads: the last leader released the lease", logs)}
 	}
 	if limit := v1.Seconds(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)); silent > limit {
-		return []finding{isBroken(about, fmt.Sprintf("nobody controls: %s has been silent for %s", holder, silent.Round(time.Second)), logs)}
+		return []finding{isBroken(about,
+			fmt.Sprintf("no controller leads: %s has not renewed the lease for %s", holder, silent.Round(time.Second)), logs)}
 	}
 	if reason := e.trouble(ctx, holder); reason != "" {
 		return []finding{isBroken(about, "the controller cannot work: "+reason, logs)}
 	}
-	return []finding{isFine(about, "%s controls", holder)}
+	return []finding{isFine(about, "%s leads", holder)}
 }
 
-// trouble is what the holder of the lease has last said that keeps it from working. It
-// says so by events about the lease; the API is ready meanwhile.
+// trouble returns what prevents the holder of the lease from working, from the last event that the
+// holder has emitted about the lease. The API is ready meanwhile.
 func (e *examiner) trouble(ctx context.Context, holder string) string {
 	events, err := e.host.CoreV1().Events(e.system).List(ctx, metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=Lease,involvedObject.name=" + leaseName,
@@ -66,7 +67,7 @@ func (e *examiner) trouble(ctx context.Context, holder string) string {
 	return strings.TrimPrefix(last.Message, holder+": ")
 }
 
-// heldBy is who holds a lease, and for how long it has not been renewed.
+// heldBy returns the holder of a lease, and for how long it has not renewed the lease.
 func heldBy(lease *coordinationv1.Lease, now time.Time) (holder string, silent time.Duration) {
 	if lease.Spec.HolderIdentity != nil {
 		holder = *lease.Spec.HolderIdentity

@@ -17,11 +17,12 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostLocal bounds how many claims of a set are looked at, each of which takes a request.
+// mostLocal limits how many claims of a set are checked, because each of them takes a request.
 const mostLocal = 50
 
-// heldByNodes tells of members that do not serve because a volume of theirs is on a node that is not
-// Ready, or is gone. The controller may read neither volumes nor nodes; whoever asks may.
+// heldByNodes reports members that do not serve because one of their volumes is on a node that is
+// not Ready or does not exist. The controller cannot report this, because it has no right to read
+// volumes and nodes. The user of doctor may have it.
 func (e *examiner) heldByNodes(ctx context.Context, sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) (found []finding) {
 	byName := make(map[string]*corev1.PersistentVolumeClaim, len(claims))
 	for i := range claims {
@@ -42,7 +43,7 @@ func (e *examiner) heldByNodes(ctx context.Context, sets []v1.StatefulSet, claim
 	return found
 }
 
-// heldOf tells of the members of one set.
+// heldOf reports such members of one set.
 func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[string]*corev1.PersistentVolumeClaim,
 	nodes nodeStates) (found []finding, err error) {
 	pods, err := e.host.CoreV1().Pods(set.Namespace).List(ctx,
@@ -54,7 +55,7 @@ func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[s
 	for _, s := range stuck[:min(len(stuck), mostLocal)] {
 		volume, err := e.host.CoreV1().PersistentVolumes().Get(ctx, s.claim.Spec.VolumeName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			continue // the claim is about to be Lost, which is told elsewhere
+			continue // the claim is about to be Lost, which lostVolumes reports
 		}
 		if err != nil {
 			return found, err
@@ -92,8 +93,8 @@ func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*core
 	return stuck
 }
 
-// isHeld says where the claim is, and how the member gets another one. Only of a pod that is on a node
-// has that to be said to be lost.
+// isHeld reports the node of the claim, and the command with which the member gets a new one. The
+// command names the lost node only if the pod is on a node.
 func (s stuckClaim) isHeld(on place, why string) finding {
 	replace := fmt.Sprintf("kubectl sts -n %s replace %s --new-claims", s.claim.Namespace, s.pod.Name)
 	if node := s.pod.Spec.NodeName; node != "" {
@@ -101,19 +102,19 @@ func (s stuckClaim) isHeld(on place, why string) finding {
 	}
 	return isDoubtful(
 		fmt.Sprintf("claim %s/%s", s.claim.Namespace, s.claim.Name),
-		fmt.Sprintf("is on %s, %s; member %s waits for that node; to give its data up:", on.node, why, s.pod.Name),
+		fmt.Sprintf("is on %s, %s; member %s waits for that node; to give up its data:", on.node, why, s.pod.Name),
 		replace+"  # the member comes back with new, empty claims",
 	)
 }
 
-// place is the one node that a volume can be used on.
+// place is the one node on which a volume can be used.
 type place struct {
 	node string
-	// label is the one by which the volume names the node, empty if it does by the node's own name.
+	// label is the label with which the volume selects the node, empty if it selects the node by name.
 	label string
 }
 
-// placeOf is where a volume can be used, the zero place if that is not on one node only.
+// placeOf returns where a volume can be used, the zero place if it is not bound to one node.
 func placeOf(volume *corev1.PersistentVolume) (on place) {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return place{}
@@ -143,10 +144,10 @@ func onlyNode(term corev1.NodeSelectorTerm) place {
 	return place{named(term.MatchExpressions, corev1.LabelHostname), corev1.LabelHostname}
 }
 
-// nodeStates are why nodes are lost, empty of those that are Ready, as far as somebody has asked.
+// nodeStates caches why nodes are lost. The text of a node that is Ready is empty.
 type nodeStates map[place]string
 
-// whyLost says why nothing can be used that is at a place, empty if the node is Ready.
+// whyLost returns why volumes at a place cannot be used, empty if the node is Ready.
 func (e *examiner) whyLost(ctx context.Context, at place, known nodeStates) (string, error) {
 	if why, is := known[at]; is || at.node == "" {
 		return why, nil
@@ -164,7 +165,7 @@ func (e *examiner) whyLost(ctx context.Context, at place, known nodeStates) (str
 	return known[at], nil
 }
 
-// nodesAt is the node of a place, none if it does not exist.
+// nodesAt returns the nodes of a place, none if no such node exists.
 func (e *examiner) nodesAt(ctx context.Context, at place) ([]corev1.Node, error) {
 	if at.label != "" {
 		nodes, err := e.host.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labels.Set{at.label: at.node}.String()})

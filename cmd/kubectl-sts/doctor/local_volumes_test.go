@@ -66,7 +66,7 @@ func TestMembersThatWaitForALostNodeAreFound(t *testing.T) {
 		return n
 	}
 	const command, comment = "kubectl sts -n shop replace db-2 --new-claims", "  # the member comes back with new, empty claims"
-	const silent = "is on node-b, NotReady since 2026-11-24T12:00:00Z; member db-2 waits for that node; to give its data up:"
+	const silent = "is on node-b, NotReady since 2026-11-24T12:00:00Z; member db-2 waits for that node; to give up its data:"
 	for sentence, test := range map[string]struct {
 		pod       *corev1.Pod
 		affinity  *corev1.VolumeNodeAffinity
@@ -83,7 +83,7 @@ func TestMembersThatWaitForALostNodeAreFound(t *testing.T) {
 		},
 		"a node that is gone": {
 			lostMember(&set, "", corev1.ConditionFalse), onHosts("node-b"), node("node-c", "node-c", corev1.ConditionTrue),
-			"is on node-b, which does not exist any more; member db-2 waits for that node; to give its data up:", command + comment,
+			"is on node-b, which does not exist any more; member db-2 waits for that node; to give up its data:", command + comment,
 		},
 		"a volume that names the node by its name": {
 			lostMember(&set, "", corev1.ConditionFalse), onNode("node-b"), node("node-b", "b.example", corev1.ConditionFalse), silent,

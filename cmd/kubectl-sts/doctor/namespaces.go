@@ -14,11 +14,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// mostNamed is how many namespaces are named.
+// mostNamed is how many namespaces the finding lists.
 const mostNamed = 10
 
-// namespaces looks for those whose deletion waits for our API: as long as an API is
-// registered and not answered for, the cluster deletes no namespace completely.
+// namespaces finds namespaces whose deletion waits for our API. While an API is registered but does
+// not answer, the cluster cannot complete the deletion of any namespace.
 func (e *examiner) namespaces(ctx context.Context) []finding {
 	about := "namespaces that are being deleted"
 	all, err := e.host.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
@@ -37,11 +37,11 @@ func (e *examiner) namespaces(ctx context.Context) []finding {
 	names := strings.Join(stuck[:min(len(stuck), mostNamed)], ", ")
 	return []finding{isBroken(about, fmt.Sprintf("%d wait until %s answers again: %s", len(stuck), v1.GroupName, names),
 		"kubectl apply -k artifacts/base  # bring the server back",
-		"kubectl sts uninstall  # or remove its registration with it, where no set is left")}
+		"kubectl sts uninstall  # or remove its registration, if no sets are left")}
 }
 
-// waitsForOurAPI reports whether the cluster says that it cannot ask us what is in a
-// namespace, or cannot delete it.
+// waitsForOurAPI reports whether the status of a namespace says that the cluster cannot find out
+// which sets are in it, or cannot delete them.
 func waitsForOurAPI(namespace *corev1.Namespace) bool {
 	if namespace.DeletionTimestamp == nil {
 		return false

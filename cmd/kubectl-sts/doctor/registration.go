@@ -16,10 +16,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// serviceName is what the registration calls the API by.
+// serviceName is the name of the APIService of our API.
 const serviceName = "v1." + v1.GroupName
 
-// apiService is what doctor reads of an APIService.
+// apiService has the fields of an APIService that doctor reads.
 type apiService struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -37,7 +37,8 @@ type apiService struct {
 	} `json:"status"`
 }
 
-// keepsBundle reports whether somebody else than the server writes spec.caBundle, whatever authorities of its own are left.
+// keepsBundle reports whether an operator or another program writes spec.caBundle. Then CAs that
+// the server created earlier do not matter.
 func (s *apiService) keepsBundle() bool {
 	_, kept := s.Annotations[v1.GroupName+"/keep-ca-bundle"]
 	_, injected := s.Annotations["cert-manager.io/inject-ca-from"]
@@ -57,11 +58,11 @@ func (e *examiner) apiService(ctx context.Context) (*apiService, error) {
 	return service, nil
 }
 
-// appsPriority is the priority of group apps. A group above it takes the short names
-// of the built-in kinds away.
+// appsPriority is the priority of group apps. A group with the same or a higher priority takes over
+// the short names of the built-in kinds.
 const appsPriority = 17800
 
-// registration looks at whether the host knows our API and reaches it.
+// registration checks that the host cluster has our API registered and reaches it.
 func (e *examiner) registration(ctx context.Context) []finding {
 	const about = "APIService " + serviceName
 	service, err := e.apiService(ctx)
@@ -92,10 +93,10 @@ func (e *examiner) availability(service *apiService) finding {
 			return isBroken(about, fmt.Sprintf("is not available: %s: %s", c.Reason, c.Message), e.mend(c)...)
 		}
 	}
-	return isDoubtful(about, "the cluster has not looked at it yet", "kubectl get apiservice "+serviceName)
+	return isDoubtful(about, "the cluster has not checked it yet", "kubectl get apiservice "+serviceName)
 }
 
-// mend is what to do about an APIService that is not available.
+// The commands for an APIService that is not available.
 func (e *examiner) mend(c metav1.Condition) []string {
 	server := "kubectl -n " + e.system
 	switch {
@@ -114,6 +115,6 @@ func (e *examiner) mend(c metav1.Condition) []string {
 			"kubectl -n kube-system get configmap extension-apiserver-authentication"}
 	default:
 		return []string{server + " get pods,endpointslices", server + " logs deployment/statefulset-apiserver",
-			"# the control plane must reach the pods' port 8443: look at network policies and firewalls"}
+			"# the control plane must reach port 8443 of the pods: check network policies and firewalls"}
 	}
 }

@@ -15,17 +15,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// right is what the server must be allowed to do.
+// right is a permission that the server needs.
 type right struct {
 	group, resource string
 	verbs           []string
-	// name is the one object that it is about, if not empty.
+	// name limits the right to one object, if it is not empty.
 	name string
-	// namespace is where it is needed, everywhere if empty.
+	// namespace is where the server needs the right, everywhere if empty.
 	namespace string
 }
 
-// names are the objects that a rule is limited to, which gives the right.
+// names returns the resource names of a rule that grants the right.
 func (r right) names() []string {
 	if r.name == "" {
 		return nil
@@ -33,7 +33,7 @@ func (r right) names() []string {
 	return []string{r.name}
 }
 
-// neededRights are those of artifacts/base without which members cannot be run.
+// neededRights returns the rights in artifacts/base that the server needs to run members.
 func neededRights() []right {
 	return []right{
 		{resource: "pods", verbs: []string{"get", "list", "watch", "create", "patch", "delete"}},
@@ -47,21 +47,21 @@ func neededRights() []right {
 	}
 }
 
-// rights asks the host whether the server may do what it needs to.
+// rights checks that the host cluster grants the server the rights that it needs.
 func (e *examiner) rights(ctx context.Context) []finding {
 	about := fmt.Sprintf("rights of service account %s/statefulset-apiserver", e.system)
 	missing, err := e.missingRights(ctx, neededRights())
 	if err != nil {
 		return []finding{isUnknown(about, err)}
 	}
-	found := []finding{isFine(about, "it may do all that it needs to")}
+	found := []finding{isFine(about, "it has all rights that it needs")}
 	if len(missing) > 0 {
-		found = []finding{isBroken(about, "it may not "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+		found = []finding{isBroken(about, "it is not allowed to "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
 	}
 	return append(found, e.optionalRights(ctx)...)
 }
 
-// missingRights are those that the server does not have, in words.
+// missingRights describes the rights that the server lacks.
 func (e *examiner) missingRights(ctx context.Context, rights []right) ([]string, error) {
 	var missing []string
 	for _, needed := range rights {

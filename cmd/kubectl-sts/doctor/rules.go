@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// mostViolations is how many violations are listed, mostOfSet how many of one set.
+	// mostViolations is how many violations doctor lists, mostOfSet how many for one set.
 	mostViolations = 20
 	mostOfSet      = 3
-	// mostOfDetail is how long the description of a violation may be, in bytes.
+	// mostOfDetail is the maximum length of the description of a violation, in bytes.
 	mostOfDetail = 300
 )
 
@@ -36,9 +36,9 @@ type violation struct {
 	remedy string
 }
 
-// checkRules checks stored sets against the rules of the plugin's version, which may be newer than the
-// server. It compiles the expressions of sets, and
-// evaluates transforms of pods for the first member, both of which are limited.
+// checkRules checks stored sets against the rules of the plugin's version, which may be newer than
+// the server. It compiles the expressions of sets, and evaluates transforms of pods for the first
+// member. Both have limits.
 func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found []finding) {
 	more, kinds := 0, map[schema.GroupKind]int{}
 	for i := range sets {
@@ -63,13 +63,13 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 		}
 	}
 	if more > 0 {
-		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them break more rules of %s, which are not listed", more, ownVersion()),
-			"kubectl sts doctor  # again, when the sets above are changed"))
+		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them violate further rules of %s that are not listed", more, ownVersion()),
+			"kubectl sts doctor  # run it again after changing the sets above"))
 	}
 	return append(found, tooManyKinds(about, kinds)...)
 }
 
-// ownVersion is that of the plugin, whose rules are applied.
+// ownVersion describes the version of the plugin, whose rules apply.
 func ownVersion() string {
 	if own := version.Get().Version; own != "" {
 		return "version " + own
@@ -77,7 +77,7 @@ func ownVersion() string {
 	return "the version of this plugin"
 }
 
-// violationsOf are the rules that a stored set does not follow, the worst first.
+// violationsOf returns the rules that a stored set does not follow, the most severe first.
 func violationsOf(ctx context.Context, set *v1.StatefulSet) []violation {
 	overrides := identity.OverridesWithin(render.Within(ctx), set)
 	wrong := overrides.CheckTransforms()
@@ -100,13 +100,13 @@ func violationsOf(ctx context.Context, set *v1.StatefulSet) []violation {
 	return slices.Concat(all, ambiguousManifests(&set.Spec), reservedKeys(&set.Spec))
 }
 
-// unevaluable is about a part of a set from which nothing can be made.
+// unevaluable is a violation in a part of a set from which no object can be rendered.
 func unevaluable(wrong *render.Error) violation {
 	at := "spec." + wrong.In
 	if wrong.Field != "" {
 		at += "." + wrong.Field
 	}
-	says := fmt.Sprintf("%s; %s refuses this: there the set keeps its pods and is Stalled until the field is changed",
+	says := fmt.Sprintf("%s; %s refuses this: under it, the set keeps its pods and is Stalled until the field is changed",
 		cut(wrong.Detail), ownVersion())
 	return violation{at, says, "change the field before the upgrade"}
 }
@@ -119,21 +119,21 @@ func cut(detail string) string {
 	return strings.ToValidUTF8(detail[:mostOfDetail], "") + "..."
 }
 
-// ambiguousManifests are manifests that two programs could read in two ways.
+// ambiguousManifests returns manifests that two programs could read differently.
 func ambiguousManifests(spec *v1.StatefulSetSpec) (all []violation) {
 	for i := range spec.ObjectTemplates {
 		wrong := render.CheckKeys(spec.ObjectTemplates[i].Object.Raw, fmt.Sprintf("objectTemplates[%d].object", i))
 		if wrong != nil {
-			says := fmt.Sprintf("%s; %s refuses this in manifests that are new or changed", cut(wrong.Detail), ownVersion())
-			all = append(all, violation{"spec." + wrong.In, says, "write each key once, and as Kubernetes writes it"})
+			says := fmt.Sprintf("%s; %s refuses this in new or changed manifests", cut(wrong.Detail), ownVersion())
+			all = append(all, violation{"spec." + wrong.In, says, "write each key once, spelled as in Kubernetes"})
 		}
 	}
 	return all
 }
 
-// reservedKeys are keys of our group in templates and overrides.
+// reservedKeys returns keys of our group in templates and overrides.
 func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
-	says := fmt.Sprintf("the controller sets keys of %s; %s refuses this one in templates and overrides that are new or changed",
+	says := fmt.Sprintf("keys of %s are reserved for the controller; %s refuses this key in new or changed templates and overrides",
 		v1.GroupName, ownVersion())
 	look := func(at string, of metav1.ObjectMeta) {
 		for _, part := range []struct {
@@ -159,7 +159,7 @@ func reservedKeys(spec *v1.StatefulSetSpec) (all []violation) {
 	return all
 }
 
-// tooManyKinds reports that sets have objects of more kinds than are watched.
+// tooManyKinds reports that sets have objects of more kinds than the server watches.
 func tooManyKinds(about string, kinds map[schema.GroupKind]int) []finding {
 	if len(kinds) <= identity.MostObjectKinds {
 		return nil

@@ -85,7 +85,7 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 			fix:    "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
 		},
 		"a manifest that is not an object is named by its field": {
-			change: describing(`[]`, ""), says: "spec.objectTemplates[0].object: must be an object of Kubernetes",
+			change: describing(`[]`, ""), says: "spec.objectTemplates[0].object: must be a Kubernetes object",
 			fix: "kubectl -n shop edit statefulset.apps.statefulset.dev/db",
 		},
 		"a manifest with a key in another case is named": {
@@ -96,7 +96,7 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 			change: func(set *v1.StatefulSet) {
 				set.Spec.Template.Annotations = map[string]string{v1.OverrideAnnotation: "x"}
 			},
-			says: "spec.template.metadata.annotations[apps.statefulset.dev/override]: the controller sets keys of apps.statefulset.dev",
+			says: "spec.template.metadata.annotations[apps.statefulset.dev/override]: keys of apps.statefulset.dev are reserved for the controller",
 			fix:  "use another domain",
 		},
 		"a key of the group in a claim template is named": {
@@ -166,8 +166,8 @@ func TestTheListOfBrokenRulesIsLimited(t *testing.T) {
 	if len(found) != mostViolations+1 {
 		t.Fatalf("findings about %d sets: got %d, want %d and one that counts the others", len(sets), len(found), mostViolations)
 	}
-	if last := found[mostViolations].says; !strings.HasPrefix(last, fmt.Sprintf("%d of them break more rules", mostViolations)) {
-		t.Errorf("the last finding: got %q, want that %d sets break more rules", last, mostViolations)
+	if last := found[mostViolations].says; !strings.HasPrefix(last, fmt.Sprintf("%d of them violate further rules", mostViolations)) {
+		t.Errorf("the last finding: got %q, want that %d sets violate further rules", last, mostViolations)
 	}
 	one := storedSet("db", func(set *v1.StatefulSet) {
 		set.Spec.Template.Annotations = map[string]string{}

@@ -13,7 +13,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// setsAreFine looks at every set of the namespace, and at the claims of their members.
+// setsAreFine checks every set of the namespace, and the claims of its members.
 func (e *examiner) setsAreFine(ctx context.Context) []finding {
 	about := "sets of namespace " + e.namespace
 	if e.namespace == metav1.NamespaceAll {
@@ -45,13 +45,13 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 	return append(found, isFine(about, "%d of %d are ready", ready, len(sets.Items)))
 }
 
-// diagnose says what keeps a set from being ready. It is fine if nothing does.
+// diagnose reports why a set is not ready. Of a ready set it returns no finding.
 func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	about := fmt.Sprintf("set %s/%s", set.Namespace, set.Name)
 	stalled, open := conditionOf(set, v1.StatefulSetStalled), conditionOf(set, v1.StatefulSetReady)
 	switch {
 	case set.Status.ObservedGeneration < set.Generation:
-		return isDoubtful(about, "the controller has not seen its present spec yet",
+		return isDoubtful(about, "the controller has not observed its current spec yet",
 			"kubectl sts doctor  # run it again, and see what it reports about the controller"), false
 	case stalled.Status == corev1.ConditionTrue:
 		return isBroken(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
@@ -62,7 +62,8 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	}
 }
 
-// undeleted tells of claims that a set was to have deleted, and could not. It is ready all the same.
+// undeleted reports claims that the controller should have deleted and could not. The set can still
+// be ready.
 func undeleted(set *v1.StatefulSet) (found []finding) {
 	about := fmt.Sprintf("set %s/%s", set.Namespace, set.Name)
 	for _, r := range set.Status.Reclaims {
@@ -80,7 +81,7 @@ func undeleted(set *v1.StatefulSet) (found []finding) {
 	return found
 }
 
-// conditionOf is the set's condition of a type, or an empty one.
+// conditionOf returns the set's condition of a type, or one with the status Unknown.
 func conditionOf(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
 	if c := set.Status.Condition(kind); c.Type != "" {
 		return c

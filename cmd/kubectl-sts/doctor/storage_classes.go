@@ -17,8 +17,8 @@ import (
 // mostClasses is how many StorageClasses are looked up.
 const mostClasses = 20
 
-// withoutClass finds claims of members that get no volume because their StorageClass does not exist. Each
-// class is looked up once, and of each the first claim is named.
+// withoutClass finds claims of members that get no volume because their StorageClass does not
+// exist. It looks up each class once, and reports the first claim of each class.
 func (e *examiner) withoutClass(ctx context.Context, sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) (found []finding) {
 	looked := map[string]bool{}
 	for i := range claims {
@@ -36,8 +36,8 @@ func (e *examiner) withoutClass(ctx context.Context, sets []v1.StatefulSet, clai
 		case class == nil && !looked[""]:
 			looked[""] = true
 			found = append(found, isDoubtful(about,
-				fmt.Sprintf("names no StorageClass, and the cluster has given it no default one, so member %s gets no volume", member),
-				"kubectl get storageclasses  # one has to be the default, or the claim template has to name one"))
+				fmt.Sprintf("names no StorageClass, and the cluster has set no default one, so member %s gets no volume", member),
+				"kubectl get storageclasses  # make one the default, or name one in the claim template"))
 		case class == nil, *class == "", looked[*class], len(looked) > mostClasses:
 		default:
 			looked[*class] = true

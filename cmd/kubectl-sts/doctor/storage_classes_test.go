@@ -37,7 +37,7 @@ func TestClaimsWhoseStorageClassDoesNotExistAreFound(t *testing.T) {
 		"a claim of no member":        {[]corev1.PersistentVolumeClaim{claim(9, corev1.ClaimPending, new("fats"))}, nil},
 		"volumes that people create":  {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, new(""))}, nil},
 		"no class, and no default": {[]corev1.PersistentVolumeClaim{claim(0, corev1.ClaimPending, nil), claim(1, corev1.ClaimPending, nil)},
-			[]string{"claim shop/data-db-0: names no StorageClass, and the cluster has given it no default one, so member db-0 gets no volume"}},
+			[]string{"claim shop/data-db-0: names no StorageClass, and the cluster has set no default one, so member db-0 gets no volume"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := fake.NewClientset(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}})

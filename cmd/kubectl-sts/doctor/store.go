@@ -11,23 +11,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// noteName is the ConfigMap in which the server keeps which store is the right one.
+// noteName is the ConfigMap in which the server records which store is the right one.
 const noteName = "statefulset-apiserver-store"
 
-// store looks at what the cluster knows about the server's store. Whether the server
-// has refused its store shows in the registration: it answers 503.
+// store checks what the cluster records about the server's store. If the server has refused its
+// store, the check of the registration shows that: the server answers 503.
 func (e *examiner) store(ctx context.Context) []finding {
-	about := fmt.Sprintf("store, as noted in configmap %s/%s", e.system, noteName)
+	about := fmt.Sprintf("store, recorded in configmap %s/%s", e.system, noteName)
 	logs := "kubectl -n " + e.system +
-		" logs deployment/statefulset-apiserver  # if the store was refused, it says why, and gives the commands"
+		" logs deployment/statefulset-apiserver  # if the server refused the store, the log has the reason and the commands"
 	note, err := e.host.CoreV1().ConfigMaps(e.system).Get(ctx, noteName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isDoubtful(about, "there is no note: no server has served from a store yet, or somebody has deleted it", logs)}
+		return []finding{isDoubtful(about, "the ConfigMap does not exist: no server has served a store yet, or a user has deleted it", logs)}
 	case err != nil:
 		return []finding{isUnknown(about, err)}
 	case note.Data["store"] == "":
-		return []finding{isBroken(about, "no store is known: the server waits for an operator's decision", logs)}
+		return []finding{isBroken(about, "no store is recorded: the server waits for an operator's decision", logs)}
 	}
-	return []finding{isFine(about, "store %s had come to revision %s", note.Data["store"], note.Data["revision"])}
+	return []finding{isFine(about, "store %s had reached revision %s", note.Data["store"], note.Data["revision"])}
 }

@@ -14,15 +14,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// trust looks at whether the server believes what the host says about users: the
-// authority for it is published by the host, and a request has to come through.
+// trust checks that the server trusts what the host cluster says about users: the host cluster
+// publishes the CA for this, and a test request must succeed.
 func (e *examiner) trust(ctx context.Context) []finding {
 	return append(e.frontProxyAuthority(ctx), e.passage(ctx))
 }
 
 func (e *examiner) frontProxyAuthority(ctx context.Context) []finding {
 	const (
-		about = "front-proxy authority in kube-system/extension-apiserver-authentication"
+		about = "front-proxy CA in kube-system/extension-apiserver-authentication"
 		key   = "requestheader-client-ca-file"
 	)
 	published, err := e.host.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
@@ -31,7 +31,7 @@ func (e *examiner) frontProxyAuthority(ctx context.Context) []finding {
 	}
 	authorities, err := cert.ParseCertsPEM([]byte(published.Data[key]))
 	if err != nil {
-		return []finding{isBroken(about, fmt.Sprintf("%s holds no certificate: %v", key, err),
+		return []finding{isBroken(about, fmt.Sprintf("%s contains no certificate: %v", key, err),
 			"# start kube-apiserver with --requestheader-client-ca-file, --proxy-client-cert-file and --proxy-client-key-file")}
 	}
 	var found []finding
@@ -45,7 +45,7 @@ func (e *examiner) frontProxyAuthority(ctx context.Context) []finding {
 	return found
 }
 
-// passage sends one harmless request the way that all requests go.
+// passage sends one harmless request on the path that all requests take.
 func (e *examiner) passage(ctx context.Context) finding {
 	about := "a request through the cluster to " + v1.SchemeGroupVersion.String()
 	err := e.sets.AppsV1().RESTClient().Get().AbsPath("/apis/" + v1.SchemeGroupVersion.String()).Do(ctx).Error()
@@ -54,7 +54,7 @@ func (e *examiner) passage(ctx context.Context) finding {
 	case err == nil:
 		return isFine(about, "is answered")
 	case apierrors.IsUnauthorized(err):
-		return isBroken(about, "the server does not believe the cluster's front proxy: "+err.Error(), logs,
+		return isBroken(about, "the server does not trust the cluster's front proxy: "+err.Error(), logs,
 			"kubectl -n kube-system get rolebinding statefulset-apiserver-authentication-reader")
 	case apierrors.IsForbidden(err):
 		return isBroken(about, "is forbidden: "+err.Error(), "kubectl get clusterrolebinding statefulset-apiserver-auth-delegator")

@@ -19,23 +19,24 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// NewCommand returns the command "evaluate". The getter must lead to the cluster as it is.
+// NewCommand returns the command "evaluate". The getter must access the cluster without the
+// adapter.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &release{out: streams.Out}
 	command := &cobra.Command{
 		Use:   "evaluate (NAME | TYPE/NAME)",
-		Short: "Have the expressions of a set evaluated once more",
+		Short: "Let the controller evaluate the expressions of a set once more",
 		Long: templates.LongDesc(`
-			Has the controller evaluate the expressions of a set once more that it does not evaluate any more, because its
-			processes ended while they did (reason EvaluationStopped).
+			Let the controller evaluate the expressions of a set once more. The controller stops evaluating the
+			expressions of a set if its processes end during the evaluation (reason EvaluationStopped).
 
-			The expressions are evaluated alone. If the process ends again, the evaluation is stopped again. To change the
-			expressions, or the values that they read, releases the set as well.`),
+			The expressions are evaluated alone. If the process ends again, the evaluation is stopped again. A change of
+			the expressions, or of the values that they read, also releases the set.`),
 		Example: templates.Examples(`
 			# Show which expressions are not evaluated any more
 			kubectl sts tree db
 
-			# Have them evaluated once more
+			# Evaluate them once more
 			kubectl sts evaluate db`),
 		DisableFlagsInUseLine: true,
 		Run: func(cmd *cobra.Command, args []string) {
@@ -60,9 +61,9 @@ func (r *release) complete(cmd *cobra.Command, args []string) (err error) {
 	case !ok:
 		return fmt.Errorf("%s needs the name of one set, as in: kubectl sts %s web", cmd.Name(), cmd.Name())
 	case !target.IsKind(kind):
-		return fmt.Errorf("%s is for statefulsets of %s, and %q is not one of their names", cmd.Name(), v1.GroupName, kind)
+		return fmt.Errorf("%s is for statefulsets of %s, not for %q", cmd.Name(), v1.GroupName, kind)
 	case name == "":
-		return fmt.Errorf("%q names no set", args[0])
+		return fmt.Errorf("%q does not name a set", args[0])
 	}
 	r.set = name
 	return nil

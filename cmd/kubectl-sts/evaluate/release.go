@@ -19,7 +19,7 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// release has the expressions of a set evaluated once more.
+// release lets the controller evaluate the expressions of a set once more.
 type release struct {
 	sets      versioned.Interface
 	namespace string
@@ -42,7 +42,7 @@ func (r *release) run(ctx context.Context) error {
 	if err := r.annotate(ctx, set); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.out, "statefulset.%s/%s: released, to evaluate %s once more%s\n",
+	_, err = fmt.Fprintf(r.out, "statefulset.%s/%s: released; the controller evaluates %s once more%s\n",
 		v1.GroupName, r.set, strings.Join(mark.Fields, ", "), target.DryRunSuffix(r.dryRun))
 	return err
 }

@@ -23,7 +23,7 @@ func TestReleasing(t *testing.T) {
 	stopped := &v1.StatefulSetEvaluation{Inputs: "abc", Fields: []string{"spec.identity.transforms", "spec.objectTemplates[0].outputs"},
 		StoppedAt: new(metav1.NewTime(time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)))}
 	const patch, released = `{"metadata":{"annotations":{"apps.statefulset.dev/evaluate":"2026-02-03T04:05:06Z"},"uid":"uid"}}`,
-		"statefulset.apps.statefulset.dev/web: released, to evaluate spec.identity.transforms, spec.objectTemplates[0].outputs once more"
+		"statefulset.apps.statefulset.dev/web: released; the controller evaluates spec.identity.transforms, spec.objectTemplates[0].outputs once more"
 	for sentence, test := range map[string]struct {
 		mark           *v1.StatefulSetEvaluation
 		dryRun         cmdutil.DryRunStrategy
@@ -65,8 +65,8 @@ func TestTheCommandLine(t *testing.T) {
 		"web": "web", "sts/web": "web", "statefulset web": "web", "statefulsets.apps.statefulset.dev/web": "web",
 		"":               "evaluate needs the name of one set, as in: kubectl sts evaluate web",
 		"web db x":       "evaluate needs the name of one set, as in: kubectl sts evaluate web",
-		"deployment/web": `evaluate is for statefulsets of apps.statefulset.dev, and "deployment" is not one of their names`,
-		"statefulset/":   `"statefulset/" names no set`,
+		"deployment/web": `evaluate is for statefulsets of apps.statefulset.dev, not for "deployment"`,
+		"statefulset/":   `"statefulset/" does not name a set`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			r := &release{}

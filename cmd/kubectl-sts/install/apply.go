@@ -21,12 +21,12 @@ const (
 	poll    = 500 * time.Millisecond
 )
 
-// apply makes one object be as in the manifests, whoever has applied it before.
+// apply applies one object of the manifests. It takes over fields from all other field managers.
 func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) error {
 	kind := object.GroupVersionKind()
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return fmt.Errorf("looking for the kind %s: %w", kind.Kind, err)
+		return fmt.Errorf("looking up the kind %s: %w", kind.Kind, err)
 	}
 	_, err = r.objects.Resource(mapping.Resource).Namespace(object.GetNamespace()).
 		Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: manager, Force: true})
@@ -37,7 +37,7 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 	return nil
 }
 
-// await returns when the present Deployment has rolled out and the API is answered.
+// await returns when the Deployment has rolled out and the API answers.
 func (r *run) await(ctx context.Context) error {
 	last, said := error(nil), ""
 	err := wait.PollUntilContextTimeout(ctx, poll, r.patience, true, func(ctx context.Context) (bool, error) {
@@ -52,14 +52,14 @@ func (r *run) await(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not available after %s: %w; kubectl sts doctor says why", v1.SchemeGroupVersion, r.patience,
+		return fmt.Errorf("%s is not available after %s: %w; kubectl sts doctor finds the cause", v1.SchemeGroupVersion, r.patience,
 			errors.Join(last, err))
 	}
 	r.say("%s is available", v1.SchemeGroupVersion)
 	return nil
 }
 
-// rolledOut says what is missing until the server is the one of the manifests.
+// rolledOut returns an error until all servers run the Deployment of the manifests.
 func (r *run) rolledOut(ctx context.Context) error {
 	deployment, err := r.host.AppsV1().Deployments(namespace).Get(ctx, serverName, metav1.GetOptions{})
 	if err != nil {

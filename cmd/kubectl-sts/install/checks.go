@@ -28,7 +28,7 @@ const (
 	storeNote        = serverName + "-store"
 )
 
-// check says all that would keep the server from working, before anything is changed.
+// check returns everything that would prevent the server from working, before anything is changed.
 func (r *run) check(ctx context.Context, all []*unstructured.Unstructured) error {
 	host, err := r.host.Discovery().ServerVersion()
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *run) check(ctx context.Context, all []*unstructured.Unstructured) error
 	return errors.Join(r.checkRegistration(ctx), r.checkStore(ctx), r.checkPriority(ctx), r.checkRights(ctx, all))
 }
 
-// checkRegistration refuses to take the group away from somebody else.
+// checkRegistration refuses to take over an API group that another server serves.
 func (r *run) checkRegistration(ctx context.Context) error {
 	kind := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	there, err := r.objects.Resource(kind).Get(ctx, registrationName, metav1.GetOptions{})
@@ -48,17 +48,18 @@ func (r *run) checkRegistration(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking at APIService %s: %w", registrationName, err)
+		return fmt.Errorf("getting APIService %s: %w", registrationName, err)
 	}
 	name, _, _ := unstructured.NestedString(there.Object, "spec", "service", "name")
 	in, _, _ := unstructured.NestedString(there.Object, "spec", "service", "namespace")
 	switch {
 	case name == "":
 		return fmt.Errorf(
-			"APIService %s is there and leads to no Service: a CustomResourceDefinition may serve the group; remove what made it first",
+			"APIService %s exists without a Service: a CustomResourceDefinition may serve the group; first remove what created it",
 			registrationName)
 	case name != serverName || in != namespace:
-		return fmt.Errorf("APIService %s leads to Service %s/%s, which is not ours: remove what made it first", registrationName, in, name)
+		return fmt.Errorf("APIService %s points to Service %s/%s, which is not part of this installation: first remove what created it",
+			registrationName, in, name)
 	}
 	return nil
 }
@@ -69,12 +70,13 @@ func (r *run) checkPriority(ctx context.Context) error {
 		return fmt.Errorf("PriorityClass %s, which every cluster has, is missing: the server's pod would not be created", priorityClass)
 	}
 	if err != nil {
-		return fmt.Errorf("looking for PriorityClass %s: %w", priorityClass, err)
+		return fmt.Errorf("getting PriorityClass %s: %w", priorityClass, err)
 	}
 	return nil
 }
 
-// checkRights asks whether the user may apply each kind. What is missing is told at once.
+// checkRights checks that the user is allowed to apply each kind. One error lists all missing
+// permissions.
 func (r *run) checkRights(ctx context.Context, all []*unstructured.Unstructured) error {
 	var missing []string
 	asked := map[string]bool{}
@@ -99,7 +101,7 @@ func (r *run) checkRights(ctx context.Context, all []*unstructured.Unstructured)
 				}},
 			}, metav1.CreateOptions{})
 			if err != nil {
-				return fmt.Errorf("asking what you may do: %w", err)
+				return fmt.Errorf("checking your permissions: %w", err)
 			}
 			if !answer.Status.Allowed {
 				missing = append(missing, what)
@@ -107,7 +109,7 @@ func (r *run) checkRights(ctx context.Context, all []*unstructured.Unstructured)
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("you may not %s: ask an administrator of the cluster to install", strings.Join(missing, ", "))
+		return fmt.Errorf("you are not allowed to %s: ask a cluster administrator to install the server", strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -30,24 +30,24 @@ type run struct {
 	image  string
 	single bool
 	dryRun bool
-	// changeStore is for those who move the sets from one store to another.
+	// changeStore allows users to move the sets from one store to another.
 	changeStore bool
 	patience    time.Duration
 }
 
-// NewCommand returns the command "install". The getter must lead to the cluster as it is.
+// NewCommand returns the command "install". The getter must access the cluster without the adapter.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &run{streams: streams}
 	dry, output := "none", "yaml"
 	command := &cobra.Command{
 		Use:   "install --image=IMAGE",
-		Short: "Install the server of apps.statefulset.dev in a cluster, or bring it to the version of this plugin",
-		Long: `Install the server of apps.statefulset.dev in the namespace statefulset-system: three replicas, and three members of
-their store, each on a volume of the default StorageClass. With --single, it is one replica with an embedded etcd on one
-volume: for a cluster of one or two nodes, or one to try it on. The server makes its certificates itself.
+		Short: "Install the server of apps.statefulset.dev in a cluster, or update it to the version of this plugin",
+		Long: `Install the server of apps.statefulset.dev in the namespace statefulset-system: three replicas, and an etcd store of
+three members, each with a volume of the default StorageClass. With --single, install one replica with an embedded etcd
+on one volume: for a cluster of one or two nodes, or for a trial. The server creates its certificates itself.
 
-What could keep it from working is looked for before anything is changed. On a cluster that has the server already, the
-manifests are applied again, with the image that is given.`,
+The command checks for problems before it changes anything. If the cluster already has the server, the command applies
+the manifests again, with the image of --image.`,
 		Example: `  # Install an image that make image-push has pushed
   kubectl sts install --image=registry.example/statefulset-apiserver:v1
 
@@ -76,13 +76,13 @@ manifests are applied again, with the image that is given.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&r.image, "image", "", "image of the server, from where the cluster can pull it")
-	flags.BoolVar(&r.single, "single", false, "one server with an embedded etcd, in the place of three with a store of three members")
+	flags.StringVar(&r.image, "image", "", "image of the server, from a registry that the cluster can pull from")
+	flags.BoolVar(&r.single, "single", false, "install one server with an embedded etcd, instead of three servers with a store of three members")
 	flags.BoolVar(&r.changeStore, "change-store", false,
-		"go on although the cluster knows another store; nothing is served until that one was restored here, see docs/high-availability.md")
-	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and asks the cluster nothing; "none" installs`)
+		"continue although the cluster records another store; the server serves nothing until that store is restored here, see docs/high-availability.md")
+	flags.StringVar(&dry, "dry-run", dry, `"client" prints the manifests and sends no request to the cluster; "none" installs`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
-	flags.StringVarP(&output, "output", "o", output, "how --dry-run prints the manifests; there is only yaml")
+	flags.StringVarP(&output, "output", "o", output, "output format of --dry-run; must be yaml")
 	flags.DurationVar(&r.patience, "timeout", 5*time.Minute, "how long to wait until the API is available")
 	return command
 }
@@ -90,7 +90,7 @@ manifests are applied again, with the image that is given.`,
 func (r *run) complete(dry, output string) error {
 	switch {
 	case r.image == "":
-		return errors.New("--image is not set: name the image of the server, which make image-push pushes to a registry of yours")
+		return errors.New("--image is not set: name the image of the server, which make image-push pushes to your registry")
 	case dry != "none" && dry != "client":
 		return fmt.Errorf("--dry-run is %q, must be none or client", dry)
 	case output != "yaml":
@@ -110,13 +110,13 @@ func (r *run) connect(getter genericclioptions.RESTClientGetter) error {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	if r.host, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the host client: %w", err)
+		return fmt.Errorf("creating the client for the cluster: %w", err)
 	}
 	if r.objects, err = dynamic.NewForConfig(config); err != nil {
 		return fmt.Errorf("creating the client for objects: %w", err)
 	}
 	if r.mapper, err = getter.ToRESTMapper(); err != nil {
-		return fmt.Errorf("asking the cluster for its kinds: %w", err)
+		return fmt.Errorf("getting the kinds of the cluster: %w", err)
 	}
 	return nil
 }
@@ -132,18 +132,18 @@ func (r *run) print(all []*unstructured.Unstructured) error {
 	return nil
 }
 
-// run looks first, then applies, and then waits.
+// run checks first, then applies, and then waits.
 func (r *run) run(ctx context.Context, all []*unstructured.Unstructured) error {
 	if err := r.check(ctx, all); err != nil {
 		return err
 	}
 	for _, object := range all {
 		if err := r.apply(ctx, object); err != nil {
-			return fmt.Errorf("%w; what was applied before stays: run the same command again, or kubectl sts uninstall", err)
+			return fmt.Errorf("%w; the objects applied before stay: run the same command again, or kubectl sts uninstall", err)
 		}
 	}
 	if r.changeStore {
-		r.say("applied. Nothing is served until the store that the cluster knows was restored here: docs/high-availability.md")
+		r.say("applied. The server serves nothing until the store that the cluster records is restored here: docs/high-availability.md")
 		return nil
 	}
 	return r.await(ctx)

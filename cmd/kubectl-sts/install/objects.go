@@ -20,7 +20,7 @@ const (
 	serverName = "statefulset-apiserver"
 )
 
-// objects are the manifests, in the order in which they can be applied, with the image.
+// objects returns the manifests with the image, in the order in which they can be applied.
 func objects(image string, single bool) ([]*unstructured.Unstructured, error) {
 	folder := "ha"
 	if single {
@@ -55,7 +55,7 @@ func setImage(object *unstructured.Unstructured, image string) error {
 	return unstructured.SetNestedSlice(object.Object, containers, path...)
 }
 
-// read follows a kustomization that only lists resources.
+// read reads the manifests of a kustomization that only lists resources.
 func read(from fs.FS, folder string) ([]*unstructured.Unstructured, error) {
 	var kustomization struct {
 		APIVersion string   `json:"apiVersion"`
@@ -64,7 +64,7 @@ func read(from fs.FS, folder string) ([]*unstructured.Unstructured, error) {
 	}
 	content, err := fs.ReadFile(from, path.Join(folder, "kustomization.yaml"))
 	if err == nil {
-		// Strict: what else a kustomization may have would be left out.
+		// Strict, because read would ignore other fields of a kustomization.
 		err = yaml.UnmarshalStrict(content, &kustomization)
 	}
 	if err != nil {

@@ -16,11 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// leastNodes is how many nodes three members of the store need, if one may fail.
+// leastNodes is the number of nodes that a store of three members needs to survive the failure of
+// one node.
 const leastNodes = 3
 
-// checkStore looks for what the store needs, and refuses to put an empty one in the place of
-// one that has sets.
+// checkStore checks that the cluster has what the store needs. It refuses to replace a store that
+// has sets by an empty one.
 func (r *run) checkStore(ctx context.Context) error {
 	embedded, err := exists(r.host.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, dataClaim, metav1.GetOptions{}))
 	if err != nil {
@@ -32,7 +33,7 @@ func (r *run) checkStore(ctx context.Context) error {
 	}
 	noted, err := exists(r.host.CoreV1().ConfigMaps(namespace).Get(ctx, storeNote, metav1.GetOptions{}))
 	if err != nil {
-		return fmt.Errorf("looking for the note about the store: %w", err)
+		return fmt.Errorf("looking for the note of the store: %w", err)
 	}
 	switch {
 	case r.single && embedded, !r.single && members:
@@ -40,15 +41,15 @@ func (r *run) checkStore(ctx context.Context) error {
 	case r.changeStore || !noted:
 	case r.single:
 		return errors.New(
-			"the cluster knows another store than an embedded one: install without --single, or move the store (docs/high-availability.md) and add --change-store")
+			"the cluster records a store that is not embedded: install without --single, or move the store (docs/high-availability.md) and add --change-store")
 	default:
 		return errors.New(
-			"the cluster knows another store than one of three members: add --single if it is embedded, or move the store (docs/high-availability.md) and add --change-store")
+			"the cluster records a store that does not have three members: add --single if it is embedded, or move the store (docs/high-availability.md) and add --change-store")
 	}
 	return errors.Join(r.checkNodes(ctx), r.checkClass(ctx))
 }
 
-// checkNodes wants members of the store on nodes of their own.
+// checkNodes checks that each member of the store can run on its own node.
 func (r *run) checkNodes(ctx context.Context) error {
 	if r.single {
 		return nil
@@ -63,12 +64,12 @@ func (r *run) checkNodes(ctx context.Context) error {
 	})
 	if len(usable) < leastNodes {
 		return fmt.Errorf(
-			"the cluster has %d nodes that take pods, and three members of a store on fewer than three nodes fail together: install one server with --single", len(usable))
+			"the cluster has %d nodes that accept pods, and a store of three members on fewer than three nodes can fail with one node: install one server with --single", len(usable))
 	}
 	return nil
 }
 
-// checkClass wants volumes for the store.
+// checkClass checks that the store gets volumes.
 func (r *run) checkClass(ctx context.Context) error {
 	classes, err := r.host.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -86,11 +87,11 @@ func (r *run) checkClass(ctx context.Context) error {
 		return errors.New("the cluster has no StorageClass, so the store would have no volume: install a provisioner")
 	}
 	return fmt.Errorf(
-		"no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (there are %s)", names[0],
+		"no StorageClass is the default, so the store would have no volume: kubectl annotate storageclass %s %s=true (available: %s)", names[0],
 		defaultClass, strings.Join(names, ", "))
 }
 
-// exists tells what is missing from what could not be asked.
+// exists distinguishes an object that does not exist from a request that failed.
 func exists(_ any, err error) (bool, error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil

@@ -1,5 +1,5 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package members changes which members a set has, one by one, down to none.
+// Package members removes and replaces single members of a set, and removes all members in order.
 package members

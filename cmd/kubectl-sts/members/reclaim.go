@@ -24,23 +24,23 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostReclaimed is of how many members the claims are deleted by one command.
+// mostReclaimed is the maximum number of members whose claims one command deletes.
 const mostReclaimed = 256
 
-// NewReclaimCommand is the command that deletes the claims of members that a set does not want,
-// with the user's own rights. The getter must lead to the cluster as it is.
+// NewReclaimCommand returns the command that deletes the claims of removed members, with the user's
+// own rights. The getter must access the cluster without the adapter.
 func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &replacement{out: streams.Out, confirm: asking(streams)}
 	var ordinals string
 	command := &cobra.Command{
 		Use:   "reclaim NAME --ordinals=RANGES",
-		Short: "Delete the claims, or objects, of members that a set does not want any more",
+		Short: "Delete the claims, or objects, of members that were removed from a set",
 		Long: templates.LongDesc(`
-			Deletes the claims of members that a set does not want any more, and their data, or with --objects the objects that
-			the set has made for them, with your own rights, without waiting until they are due. Refused as a whole if one of
-			the members is wanted or has a pod.`),
+			Delete the claims of members that were removed from a set, with their data. With --objects, delete the objects
+			that the set created for these members instead. The command uses your own rights, and does not wait until the
+			claims or objects are due. It deletes nothing if the set still has one of the members, or if one has a pod.`),
 		Example: templates.Examples(`
-			# Say which claims those are of members that were scaled in
+			# Show the claims of removed members
 			kubectl sts reclaim db --ordinals=3-4 --dry-run=server
 
 			# Delete them
@@ -65,9 +65,9 @@ func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams generi
 			cmdutil.CheckErr(r.reclaim(ctx))
 		},
 	}
-	command.Flags().StringVar(&ordinals, "ordinals", "", "The ordinals of the members, as in 3-4,7.")
-	command.Flags().BoolVar(&r.ofObjects, "objects", false, "Delete the objects that templates of the set describe, and no claims.")
-	command.Flags().BoolVar(&r.yes, "yes", false, "Do not ask.")
+	command.Flags().StringVar(&ordinals, "ordinals", "", "Ordinals of the members, such as 3-4,7.")
+	command.Flags().BoolVar(&r.ofObjects, "objects", false, "Delete the objects of the set's object templates, and no claims.")
+	command.Flags().BoolVar(&r.yes, "yes", false, "Do not ask for confirmation.")
 	cmdutil.AddDryRunFlag(command)
 	if err := command.MarkFlagRequired("ordinals"); err != nil {
 		panic(err) // the flag is defined above
@@ -75,7 +75,7 @@ func NewReclaimCommand(getter genericclioptions.RESTClientGetter, streams generi
 	return command
 }
 
-// reclaim deletes the claims, or the objects, of members that the set does not want.
+// reclaim deletes the claims, or the objects, of members that the set no longer has.
 func (r *replacement) reclaim(ctx context.Context) error {
 	set, err := r.sets.AppsV1().StatefulSets(r.namespace).Get(ctx, r.set, metav1.GetOptions{})
 	if err != nil {
@@ -85,10 +85,10 @@ func (r *replacement) reclaim(ctx context.Context) error {
 	for _, ordinal := range r.ordinals {
 		switch {
 		case wanted.Contains(int(ordinal)) && r.ofObjects:
-			return fmt.Errorf("the set wants member %s; nothing was deleted", identity.PodName(r.set, int(ordinal)))
+			return fmt.Errorf("%s is a member of the set; nothing was deleted", identity.PodName(r.set, int(ordinal)))
 		case wanted.Contains(int(ordinal)):
 			return fmt.Errorf(
-				"the set wants member %s; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace %[1]s --new-claims",
+				"%s is a member of the set; nothing was deleted; to replace its claims with new, empty ones: kubectl sts replace %[1]s --new-claims",
 				identity.PodName(r.set, int(ordinal)))
 		}
 	}
@@ -102,7 +102,7 @@ func (r *replacement) reclaim(ctx context.Context) error {
 			if r.ofObjects {
 				what = "objects"
 			}
-			return fmt.Errorf("pod %s exists, and its %s stay until it is gone; nothing was deleted", name, what)
+			return fmt.Errorf("pod %s exists, so its %s cannot be deleted yet; nothing was deleted", name, what)
 		}
 	}
 	if r.ofObjects {
@@ -116,7 +116,7 @@ func (r *replacement) reclaim(ctx context.Context) error {
 	return err
 }
 
-// parseOrdinals reads ordinals and ranges of them, separated by commas.
+// parseOrdinals parses ordinals and ranges of ordinals, separated by commas.
 func parseOrdinals(text string) (ordinals []int32, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(part, "-")
@@ -126,7 +126,7 @@ func parseOrdinals(text string) (ordinals []int32, err error) {
 		first, firstErr := strconv.ParseInt(low, 10, 32)
 		last, lastErr := strconv.ParseInt(high, 10, 32)
 		if firstErr != nil || lastErr != nil || first < 0 || last < first || last == math.MaxInt32 {
-			return nil, fmt.Errorf("--ordinals has %q, must be ordinals and ranges of them, as in 3-4,7", part)
+			return nil, fmt.Errorf("--ordinals has %q, must be ordinals or ranges of ordinals, such as 3-4,7", part)
 		}
 		if int(last-first)+len(ordinals) >= mostReclaimed {
 			return nil, fmt.Errorf("--ordinals has more than %d ordinals", mostReclaimed)

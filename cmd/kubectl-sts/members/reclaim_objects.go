@@ -24,7 +24,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// leftObject is an object of a member that a set does not want any more.
+// leftObject is an object of a member that was removed from a set.
 type leftObject struct {
 	metav1.PartialObjectMetadata
 
@@ -34,7 +34,7 @@ type leftObject struct {
 
 func (o leftObject) String() string { return o.kind + " " + o.Name }
 
-// connectObjects makes the clients for objects of any kind.
+// connectObjects creates the clients for objects of any kind.
 func (r *replacement) connectObjects(getter genericclioptions.RESTClientGetter) error {
 	aim, err := target.Of(getter)
 	if err != nil {
@@ -44,13 +44,13 @@ func (r *replacement) connectObjects(getter genericclioptions.RESTClientGetter) 
 		return fmt.Errorf("building a client for objects: %w", err)
 	}
 	if r.kinds, err = getter.ToRESTMapper(); err != nil {
-		return fmt.Errorf("asking which kinds the cluster has: %w", err)
+		return fmt.Errorf("getting the kinds of the cluster: %w", err)
 	}
 	return nil
 }
 
-// reclaimObjects deletes the objects of members that a set does not want and that have no pod, when the
-// user has seen which.
+// reclaimObjects deletes the objects of removed members that have no pod. It first shows them to
+// the user, and asks for confirmation.
 func (r *replacement) reclaimObjects(ctx context.Context, set *v1.StatefulSet) error {
 	objects, err := r.leftObjects(ctx, set)
 	if err != nil {
@@ -60,11 +60,11 @@ func (r *replacement) reclaimObjects(ctx context.Context, set *v1.StatefulSet) e
 		return err
 	}
 	for _, object := range objects {
-		r.say("%s is deleted%s", object, target.DryRunSuffix(r.dryRun))
+		r.say("%s will be deleted%s", object, target.DryRunSuffix(r.dryRun))
 	}
 	switch {
 	case len(objects) == 0:
-		r.say("the members have no objects to delete that are not being deleted already")
+		r.say("the members have no objects to delete that are not already being deleted")
 		return nil
 	case r.dryRun == cmdutil.DryRunClient:
 		return nil
@@ -75,20 +75,21 @@ func (r *replacement) reclaimObjects(ctx context.Context, set *v1.StatefulSet) e
 		}
 	}
 	for i, object := range objects {
-		// Who brings the member back changes the object first, if it was to be deleted.
+		// The resource version is a precondition, because before a member returns, the controller changes
+		// its objects that were due for deletion.
 		options := metav1.DeleteOptions{DryRun: target.DryRun(r.dryRun), PropagationPolicy: new(metav1.DeletePropagationBackground),
 			Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 		err := r.objects.Resource(object.resource).Namespace(r.namespace).Delete(ctx, object.Name, options)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("deleting %s, the %d before it are being deleted: %w", object, i, err)
+			return fmt.Errorf("deleting %s (the %d objects before it are being deleted): %w", object, i, err)
 		}
 	}
 	return nil
 }
 
-// leftObjects are the objects that the set says that it has made for the members, of the kinds that it
-// describes now, but for those that are being deleted already, that somebody else controls, and that have
-// the name of one that the set wants.
+// leftObjects returns the objects that the set has created for the members, according to their
+// owner annotation, of the kinds that the set has templates for. It omits objects that are already
+// being deleted, that have a controller, or that have the name of a desired object.
 func (r *replacement) leftObjects(ctx context.Context, set *v1.StatefulSet) (all []leftObject, err error) {
 	templates, wrong := identity.OverridesOf(set).Objects()
 	if wrong != nil {
@@ -106,7 +107,7 @@ func (r *replacement) leftObjects(ctx context.Context, set *v1.StatefulSet) (all
 		case meta.IsNoMatchError(err):
 			continue // the cluster has no such objects
 		case err != nil:
-			return nil, fmt.Errorf("asking for kind %s: %w", kind.Kind, err)
+			return nil, fmt.Errorf("looking up kind %s: %w", kind.Kind, err)
 		}
 		list, err := r.objects.Resource(mapping.Resource).Namespace(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
@@ -125,15 +126,15 @@ func (r *replacement) leftObjects(ctx context.Context, set *v1.StatefulSet) (all
 	return all, nil
 }
 
-// withoutKnown leaves out the generated Secrets that a claim knows, and says so: nobody could use its data
-// without them.
+// withoutKnown removes the generated Secrets that a claim names, and reports them: without such a
+// Secret, the data of the claim could be useless.
 func (r *replacement) withoutKnown(ctx context.Context, objects []leftObject) ([]leftObject, error) {
 	if !slices.ContainsFunc(objects, leftObject.isGenerated) {
 		return objects, nil
 	}
 	claims, err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("listing claims that may know what was drawn: %w", err)
+		return nil, fmt.Errorf("listing claims that may name generated Secrets: %w", err)
 	}
 	return slices.DeleteFunc(objects, func(object leftObject) bool {
 		at := slices.IndexFunc(claims.Items, func(claim corev1.PersistentVolumeClaim) bool {
@@ -142,15 +143,15 @@ func (r *replacement) withoutKnown(ctx context.Context, objects []leftObject) ([
 		if !object.isGenerated() || at < 0 {
 			return false
 		}
-		r.say("%s stays: claim %s may hold data that was written with it", object, claims.Items[at].Name)
+		r.say("%s stays: claim %s may have data that needs it", object, claims.Items[at].Name)
 		return true
 	}), nil
 }
 
-// isGenerated reports whether texts were drawn for an object.
+// isGenerated reports whether an object has generated values.
 func (o leftObject) isGenerated() bool { return o.Annotations[v1.GeneratedAnnotation] != "" }
 
-// wantedObjects are those that a set is to have.
+// wantedObjects returns the keys of the objects that a set should have.
 func wantedObjects(set *v1.StatefulSet, templates []identity.Object) map[identity.ObjectKey]bool {
 	wanted := map[identity.ObjectKey]bool{}
 	for _, template := range templates {

@@ -33,23 +33,23 @@ func TestReclaimingObjects(t *testing.T) {
 		out, err string
 	}{
 		"deletes what nobody wants when it has asked": {ordinals: []int32{3}, answer: true, writes: []string{"delete web-3-conf uid-3 7"},
-			out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N]"},
+			out: "ConfigMap web-3-conf will be deleted\nDelete them? [y/N]"},
 		"changes nothing without an agreement": {
-			ordinals: []int32{3}, out: "ConfigMap web-3-conf is deleted\nDelete them? [y/N] nothing was changed"},
+			ordinals: []int32{3}, out: "ConfigMap web-3-conf will be deleted\nDelete them? [y/N] nothing was changed"},
 		"deletes nothing in a dry run": {
 			ordinals: []int32{3}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete web-3-conf uid-3 7All"},
-			out: "ConfigMap web-3-conf is deleted (server dry run)"},
+			out: "ConfigMap web-3-conf will be deleted (server dry run)"},
 		"leaves what is not the set's own": {
-			ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+			ordinals: []int32{4, 5, 6}, answer: true, out: "the members have no objects to delete that are not already being deleted"},
 		"leaves what has the name of a member": {
-			ordinals: []int32{7}, answer: true, out: "the members have no objects to delete that are not being deleted already"},
+			ordinals: []int32{7}, answer: true, out: "the members have no objects to delete that are not already being deleted"},
 		"leaves a generated Secret that a claim knows": {ordinals: []int32{3, 8}, answer: true, writes: []string{"delete web-3-conf uid-3 7"},
-			out: "ConfigMap web-8-auth stays: claim www-web-8 may hold data that was written with it\nConfigMap web-3-conf is deleted\nDelete them? [y/N]"},
+			out: "ConfigMap web-8-auth stays: claim www-web-8 may have data that needs it\nConfigMap web-3-conf will be deleted\nDelete them? [y/N]"},
 		"deletes a generated Secret that no claim knows": {ordinals: []int32{9}, answer: true, writes: []string{"delete web-9-auth uid-9 7"},
-			out: "ConfigMap web-9-auth is deleted\nDelete them? [y/N]"},
-		"refuses all if one is wanted": {ordinals: []int32{1, 3}, answer: true, err: "the set wants member web-1; nothing was deleted"},
+			out: "ConfigMap web-9-auth will be deleted\nDelete them? [y/N]"},
+		"refuses all if one is wanted": {ordinals: []int32{1, 3}, answer: true, err: "web-1 is a member of the set; nothing was deleted"},
 		"refuses a member with a pod": {
-			ordinals: []int32{2}, answer: true, err: "pod web-2 exists, and its objects stay until it is gone; nothing was deleted"},
+			ordinals: []int32{2}, answer: true, err: "pod web-2 exists, so its objects cannot be deleted yet; nothing was deleted"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o := newOffice(t)

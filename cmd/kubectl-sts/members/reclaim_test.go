@@ -30,17 +30,17 @@ func TestReclaiming(t *testing.T) {
 		err      string
 	}{
 		"deletes what nobody wants when it has asked": {ordinals: []int32{2}, answer: true, writes: []string{"delete data-web-2 claim-2"},
-			out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N]"},
+			out: "claim data-web-2 (1Gi) will be deleted with all its data\nDelete them? [y/N]"},
 		"changes nothing without an agreement": {
-			ordinals: []int32{2}, out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] nothing was changed"},
+			ordinals: []int32{2}, out: "claim data-web-2 (1Gi) will be deleted with all its data\nDelete them? [y/N] nothing was changed"},
 		"deletes nothing in a dry run": {
 			ordinals: []int32{2}, as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer }, writes: []string{"delete data-web-2 claim-2All"},
-			out: "claim data-web-2 (1Gi) is deleted, and its data is lost (server dry run)"},
+			out: "claim data-web-2 (1Gi) will be deleted with all its data (server dry run)"},
 		"refuses all if one is wanted": {ordinals: []int32{1, 2}, answer: true,
-			err: "the set wants member web-1; nothing was deleted; to give the claims of a wanted member up: kubectl sts replace web-1 --new-claims"},
+			err: "web-1 is a member of the set; nothing was deleted; to replace its claims with new, empty ones: kubectl sts replace web-1 --new-claims"},
 		"refuses a member with a pod": {
-			ordinals: []int32{2}, withPod: true, answer: true, err: "pod web-2 exists, and its claims stay until it is gone; nothing was deleted"},
-		"of members without claims": {ordinals: []int32{7}, answer: true, out: "the members have no claims that are not being deleted already"},
+			ordinals: []int32{2}, withPod: true, answer: true, err: "pod web-2 exists, so its claims cannot be deleted yet; nothing was deleted"},
+		"of members without claims": {ordinals: []int32{7}, answer: true, out: "the members have no claims that are not already being deleted"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			o := newOffice(t)
@@ -75,7 +75,7 @@ func TestReclaiming(t *testing.T) {
 }
 
 func TestOrdinalsAndRangesOfThem(t *testing.T) {
-	const valid = ", must be ordinals and ranges of them, as in 3-4,7"
+	const valid = ", must be ordinals or ranges of ordinals, such as 3-4,7"
 	for text, test := range map[string]struct {
 		want []int32
 		err  string

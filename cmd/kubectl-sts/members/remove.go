@@ -11,16 +11,15 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Removal is a set without some of its members.
+// Removal is the change of a set that removes some of its members.
 type Removal struct {
-	// Replicas is the number of members that are left.
+	// Replicas is the number of members that remain.
 	Replicas int32
-	// Reserved are the ordinals of those that are removed.
+	// Reserved has the ordinals of the removed members.
 	Reserved []v1.OrdinalRange
 }
 
-// Remove says what has to become of a set so that it loses the members of these names, and
-// no others.
+// Remove returns the change of a set that removes exactly the members with these names.
 func Remove(set *v1.StatefulSet, names []string) (Removal, error) {
 	roster := identity.OrdinalsOf(set)
 	removal := Removal{Replicas: int32(roster.Len())}
@@ -29,9 +28,9 @@ func Remove(set *v1.StatefulSet, names []string) (Removal, error) {
 		switch {
 		case !ok || base != set.Name:
 			return Removal{},
-				fmt.Errorf("%q is no member of set %s; its members are named like %s", name, set.Name, identity.PodName(set.Name, roster.First()))
+				fmt.Errorf("%q is not a member of set %s; its members have names such as %s", name, set.Name, identity.PodName(set.Name, roster.First()))
 		case !roster.Contains(ordinal):
-			return Removal{}, fmt.Errorf("set %s has no member %s, so that it cannot be removed", set.Name, name)
+			return Removal{}, fmt.Errorf("set %s has no member %s to remove", set.Name, name)
 		case slices.Contains(removal.Reserved, v1.OrdinalRange{First: int32(ordinal)}):
 			return Removal{}, fmt.Errorf("member %s is named twice", name)
 		}
@@ -41,7 +40,7 @@ func Remove(set *v1.StatefulSet, names []string) (Removal, error) {
 	return removal, nil
 }
 
-// Apply changes the set itself.
+// Apply applies the change to the set.
 func (r Removal) Apply(set *v1.StatefulSet) {
 	if set.Spec.Ordinals == nil {
 		set.Spec.Ordinals = &v1.StatefulSetOrdinals{}

@@ -21,11 +21,11 @@ func TestRemove(t *testing.T) {
 		"one": {names: []string{"web-2"}, want: Removal{Replicas: 3, Reserved: []v1.OrdinalRange{{First: 2}}}},
 		"two": {
 			names: []string{"web-4", "web-0"}, want: Removal{Replicas: 2, Reserved: []v1.OrdinalRange{{First: 4}, {First: 0}}}},
-		"one that is reserved":      {names: []string{"web-1"}, err: "set web has no member web-1, so that it cannot be removed"},
-		"one above the highest":     {names: []string{"web-5"}, err: "set web has no member web-5, so that it cannot be removed"},
+		"one that is reserved":      {names: []string{"web-1"}, err: "set web has no member web-1 to remove"},
+		"one above the highest":     {names: []string{"web-5"}, err: "set web has no member web-5 to remove"},
 		"one twice":                 {names: []string{"web-2", "web-2"}, err: "member web-2 is named twice"},
-		"one of another set":        {names: []string{"db-2"}, err: `"db-2" is no member of set web; its members are named like web-0`},
-		"an ordinal without a name": {names: []string{"2"}, err: `"2" is no member of set web; its members are named like web-0`},
+		"one of another set":        {names: []string{"db-2"}, err: `"db-2" is not a member of set web; its members have names such as web-0`},
+		"an ordinal without a name": {names: []string{"2"}, err: `"2" is not a member of set web; its members have names such as web-0`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1.StatefulSetSpec{

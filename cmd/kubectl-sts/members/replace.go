@@ -29,8 +29,8 @@ import (
 type replacement struct {
 	sets versioned.Interface
 	host kubernetes.Interface
-	// objects and kinds are for objects that templates describe, nil of a command that has nothing to
-	// do with them.
+	// objects and kinds are clients for objects of object templates. They are nil in a command that
+	// does not use them.
 	objects   metadata.Interface
 	kinds     meta.RESTMapper
 	namespace string
@@ -40,18 +40,18 @@ type replacement struct {
 
 	set      string
 	ordinals []int32
-	// ofObjects is true for a command about objects, and not about claims.
+	// ofObjects is true if the command deletes objects instead of claims.
 	ofObjects bool
-	// lostNode is the node that the user says is lost, with the pods of the members.
+	// lostNode is the node with the pods of the members, which is lost according to the user.
 	lostNode string
 
 	dryRun                      cmdutil.DryRunStrategy
 	force, newClaims, yes, wait bool
-	// patience is how long members may take to return, 0 for as long as it takes.
+	// patience is the maximum time in which the members return, 0 for no limit.
 	patience time.Duration
 }
 
-// run replaces the members of the set that the user sees now.
+// run replaces the members of the set that exists now.
 func (r *replacement) run(ctx context.Context) error {
 	set, err := r.sets.AppsV1().StatefulSets(r.namespace).Get(ctx, r.set, metav1.GetOptions{})
 	if err != nil {
@@ -74,11 +74,11 @@ func (r *replacement) run(ctx context.Context) error {
 	switch err := r.ask(ctx, set.UID, r.dryRun); {
 	case err != nil && lost > 0 && r.dryRun == cmdutil.DryRunNone:
 		return fmt.Errorf(
-			"the claims are being deleted, and the members were not replaced, so that they run on claims that go with their pods; try again with --force: %w", err)
+			"the claims are being deleted, but the members were not replaced: they still use these claims, which are deleted with their pods; try again with --force: %w", err)
 	case err != nil:
 		return err
 	}
-	r.say("%s to be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
+	r.say("%s will be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
 	if err := r.removeLost(ctx, before); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *replacement) run(ctx context.Context) error {
 	return r.await(ctx, before)
 }
 
-// ask asks the server to replace the members of the set that the user saw.
+// ask requests the replacement of members from the server, if the set still has this UID.
 func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.DryRunStrategy) error {
 	if dryRun == cmdutil.DryRunClient {
 		return nil
@@ -100,7 +100,7 @@ func (r *replacement) ask(ctx context.Context, set types.UID, dryRun cmdutil.Dry
 	return err
 }
 
-// pods are those that the members have now, by their names.
+// pods returns the current pods of the members, by their names.
 func (r *replacement) pods(ctx context.Context) (map[string]*corev1.Pod, error) {
 	pods := map[string]*corev1.Pod{}
 	for _, name := range r.names() {
@@ -115,7 +115,7 @@ func (r *replacement) pods(ctx context.Context) (map[string]*corev1.Pod, error) 
 	return pods, nil
 }
 
-// names are those of the members.
+// names returns the names of the members.
 func (r *replacement) names() []string {
 	names := make([]string, len(r.ordinals))
 	for i, ordinal := range r.ordinals {

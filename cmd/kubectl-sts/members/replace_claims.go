@@ -17,9 +17,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// renewClaims deletes the claims of the members, and returns how many, and whether to go on. It
-// asks the server first whether it would replace the members: one that stays and whose claims
-// go would lose them at its next restart.
+// renewClaims deletes the claims of the members, and returns how many, and whether to continue. It
+// first checks with a dry run that the server would replace the members: a member that is not
+// replaced would lose its deleted claims when its pod is next deleted.
 func (r *replacement) renewClaims(ctx context.Context, set *v1.StatefulSet) (lost int, goOn bool, err error) {
 	claims, err := r.claims(ctx, set)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *replacement) renewClaims(ctx context.Context, set *v1.StatefulSet) (los
 	return len(claims), goOn, nil
 }
 
-// claims are those that the members have, but for those that are being deleted already.
+// claims returns the claims of the members, except for claims that are already being deleted.
 func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev1.PersistentVolumeClaim, error) {
 	var claims []*corev1.PersistentVolumeClaim
 	for i := range set.Spec.VolumeClaimTemplates {
@@ -53,7 +53,7 @@ func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev
 			}
 			owner := metav1.GetControllerOfNoCopy(claim)
 			if pod := identity.PodName(r.set, int(ordinal)); owner != nil && owner.UID != set.UID && (owner.Kind != "Pod" || owner.Name != pod) {
-				return nil, fmt.Errorf("claim %s is controlled by %s %s, and not deleted; nothing was changed", name, owner.Kind, owner.Name)
+				return nil, fmt.Errorf("claim %s is controlled by %s %s, so it is not deleted; nothing was changed", name, owner.Kind, owner.Name)
 			}
 			claims = append(claims, claim)
 		}
@@ -61,14 +61,14 @@ func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev
 	return claims, nil
 }
 
-// giveUp deletes claims when the user has seen which, and reports whether to go on. Each stays
-// until the pod that mounts it is gone.
+// giveUp shows the claims to the user, asks for confirmation, and deletes them. It reports whether
+// to continue. The cluster keeps each claim until the pod that mounts it has terminated.
 func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVolumeClaim) (goOn bool, err error) {
 	for _, claim := range claims {
-		r.say("claim %s (%s) is deleted, and its data is lost%s", claim.Name, sizeOf(claim), target.DryRunSuffix(r.dryRun))
+		r.say("claim %s (%s) will be deleted with all its data%s", claim.Name, sizeOf(claim), target.DryRunSuffix(r.dryRun))
 	}
 	if len(claims) == 0 {
-		r.say("the members have no claims that are not being deleted already")
+		r.say("the members have no claims that are not already being deleted")
 		return true, nil
 	}
 	if r.dryRun == cmdutil.DryRunClient {
@@ -85,13 +85,13 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 		options.Preconditions = &metav1.Preconditions{UID: &claim.UID}
 		err := r.host.CoreV1().PersistentVolumeClaims(r.namespace).Delete(ctx, claim.Name, options)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("deleting claim %s, the %d before it are being deleted: %w", claim.Name, i, err)
+			return false, fmt.Errorf("deleting claim %s (the %d claims before it are being deleted): %w", claim.Name, i, err)
 		}
 	}
 	return true, nil
 }
 
-// sizeOf is how large a claim is, or has asked to be if it has no volume.
+// sizeOf returns the capacity of a claim, or its request if it has no volume.
 func sizeOf(claim *corev1.PersistentVolumeClaim) string {
 	if size := claim.Status.Capacity.Storage(); !size.IsZero() {
 		return size.String()

@@ -27,17 +27,17 @@ import (
 	"statefulset.dev/identity"
 )
 
-// WithMembers adds to kubectl's command "replace", which takes files, that it takes the names of
-// members. The getter must lead to the cluster as it is.
+// WithMembers lets kubectl's command "replace", which accepts files, also accept the names of
+// members. The getter must access the cluster without the adapter.
 func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &replacement{out: streams.Out}
 	command.Use = "replace (-f FILENAME | MEMBER...)"
-	command.Long += "\n\nWith names of members, such as web-2, their pods are removed one after the other, no more at a time than may be unavailable, and they return with their claims. --force then asks for it although other members are unavailable."
+	command.Long += "\n\nWith names of members, such as web-2, the controller recreates their pods with their claims, at most as many at a time as may be unavailable. --force then makes the server accept the request although other members are unavailable."
 	command.Flags().BoolVar(&r.newClaims, "new-claims", false,
-		"Delete the claims of the members first, with your own rights, so that they return with new, empty ones. The data is lost.")
+		"First delete the claims of the members with your own rights, so that the members return with new, empty claims. The data is lost.")
 	command.Flags().StringVar(&r.lostNode, "lost-node", "",
-		"The node that the pods of the members are on, which is off for good: they are removed at once, with your own rights. Refused unless there is no such node any more, or it is NotReady and tainted node.kubernetes.io/out-of-service.")
-	command.Flags().BoolVar(&r.yes, "yes", false, "With --new-claims, do not ask.")
+		"Node of the members' pods that is permanently off: delete the pods at once, with your own rights. Refused unless the node does not exist any more, or is NotReady and tainted node.kubernetes.io/out-of-service.")
+	command.Flags().BoolVar(&r.yes, "yes", false, "With --new-claims, do not ask for confirmation.")
 	stock := command.Run
 	command.Run = func(cmd *cobra.Command, args []string) {
 		if len(args) == 0 || cmd.Flag("filename").Changed || cmd.Flag("kustomize").Changed {
@@ -57,13 +57,13 @@ func WithMembers(command *cobra.Command, getter genericclioptions.RESTClientGett
 	return command
 }
 
-// asking asks the user, and reports whether the answer is yes.
+// asking returns a function that asks the user, and reports whether the answer is yes.
 func asking(streams genericiooptions.IOStreams) func(question string) (bool, error) {
 	return func(question string) (bool, error) {
 		fmt.Fprint(streams.Out, question)
 		answer, err := bufio.NewReader(streams.In).ReadString('\n')
 		if err != nil && answer == "" {
-			return false, errors.New("nobody answers; give --yes to go on without a question")
+			return false, errors.New("no answer; use --yes to continue without confirmation")
 		}
 		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
 	}
@@ -90,9 +90,9 @@ func (r *replacement) complete(cmd *cobra.Command, args []string) (err error) {
 	}
 	switch {
 	case r.patience > 0 && !r.wait:
-		return errors.New("--timeout is for --wait, which was not given")
+		return errors.New("--timeout requires --wait")
 	case r.yes && !r.newClaims:
-		return errors.New("--yes is for --new-claims, which was not given")
+		return errors.New("--yes requires --new-claims")
 	case r.lostNode == "" && cmd.Flag("lost-node").Changed:
 		return errors.New("--lost-node needs the name of a node")
 	}
@@ -115,7 +115,7 @@ func (r *replacement) connect(getter genericclioptions.RESTClientGetter) error {
 	return nil
 }
 
-// Each is a range for each ordinal.
+// Each returns a range for each ordinal.
 func Each(ordinals []int32) []v1.OrdinalRange {
 	ranges := make([]v1.OrdinalRange, len(ordinals))
 	for i, ordinal := range ordinals {
@@ -124,9 +124,9 @@ func Each(ordinals []int32) []v1.OrdinalRange {
 	return ranges
 }
 
-// Named are the set and the ordinals of members of these names. It refuses names that no member
-// has, members of several sets, a name that is given twice, and more members than are replaced at
-// a time.
+// Named returns the set and the ordinals of the members with these names. It refuses names that no
+// member can have, members of several sets, a name that appears twice, and more members than one
+// request can replace.
 func Named(names []string) (set string, ordinals []int32, err error) {
 	for _, arg := range names {
 		name := arg
@@ -136,9 +136,9 @@ func Named(names []string) (set string, ordinals []int32, err error) {
 		base, ordinal, ok := identity.ParsePodName(name)
 		switch {
 		case !ok || ordinal > math.MaxInt32:
-			return "", nil, fmt.Errorf("%q is no member of a set; members are named like web-2", arg)
+			return "", nil, fmt.Errorf("%q is not a name of a member; members have names such as web-2", arg)
 		case set != "" && base != set:
-			return "", nil, fmt.Errorf("%s is a member of set %s, and the others of set %s; name members of one set", name, base, set)
+			return "", nil, fmt.Errorf("%s is a member of set %s, but the others are members of set %s; name members of one set", name, base, set)
 		}
 		next := int32(ordinal) //nolint:gosec // a larger one was refused
 		if slices.Contains(ordinals, next) {
@@ -147,7 +147,7 @@ func Named(names []string) (set string, ordinals []int32, err error) {
 		set, ordinals = base, append(ordinals, next)
 	}
 	if len(ordinals) > v1.MostReplacements {
-		return "", nil, fmt.Errorf("%d members are named, and at most %d are replaced at a time", len(ordinals), v1.MostReplacements)
+		return "", nil, fmt.Errorf("%d members are named, but one request can replace at most %d", len(ordinals), v1.MostReplacements)
 	}
 	return set, ordinals, nil
 }

@@ -60,8 +60,8 @@ func TestReplacingMembersOfALostNode(t *testing.T) {
 		asked      = "replace web of web-uid 2"
 		tried      = "delete web-2 pod-2 within 0s All"
 		removed    = "delete web-2 pod-2 within 0s"
-		outOfOrder = "web-2 to be replaced\npod web-2 is removed although its node cannot confirm that it has ended: node node-b is NotReady since 2026-01-01T12:00:00Z and tainted node.kubernetes.io/out-of-service"
-		silent     = "nothing was changed: node node-b is NotReady since 2026-01-01T12:00:00Z, and its pods may run all the same; if it is off for good: kubectl taint node node-b node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+		outOfOrder = "web-2 will be replaced\npod web-2 is deleted although its node cannot confirm that it has terminated: node node-b is NotReady since 2026-01-01T12:00:00Z and tainted node.kubernetes.io/out-of-service"
+		silent     = "nothing was changed: node node-b is NotReady since 2026-01-01T12:00:00Z, but its pods may still be running; if it is permanently off: kubectl taint node node-b node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 	)
 	off := machine(corev1.ConditionUnknown, corev1.TaintNodeUnreachable, corev1.TaintNodeOutOfService)
 	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), "web-2", errors.New("you may not"))
@@ -80,16 +80,16 @@ func TestReplacingMembersOfALostNode(t *testing.T) {
 		"that says itself that it is not ready": {
 			node: machine(corev1.ConditionFalse, corev1.TaintNodeOutOfService), writes: []string{tried, asked, removed}, out: outOfOrder},
 		"that the cluster does not have any more": {writes: []string{tried, asked, removed},
-			out: "web-2 to be replaced\npod web-2 is removed although its node cannot confirm that it has ended: there is no node node-b any more"},
+			out: "web-2 will be replaced\npod web-2 is deleted although its node cannot confirm that it has terminated: node node-b does not exist any more"},
 		"that is silent": {node: machine(corev1.ConditionUnknown, corev1.TaintNodeUnreachable), err: silent},
 		"that is ready": {node: machine(corev1.ConditionTrue),
-			err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+			err: "nothing was changed: node node-b is Ready, so its pods may be running; replace its members without --lost-node"},
 		"that is ready, and tainted": {node: machine(corev1.ConditionTrue, corev1.TaintNodeOutOfService),
-			err: "nothing was changed: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+			err: "nothing was changed: node node-b is Ready, so its pods may be running; replace its members without --lost-node"},
 		"that the pod is not on":     {on: "node-a", node: off, err: "nothing was changed: pod web-2 is on node node-a, not on node-b"},
 		"whose pod waits for a node": {on: "-", node: off, err: "nothing was changed: pod web-2 is on no node; replace it without --lost-node"},
 		"whose member has no pod": {node: off, as: func(r *replacement) { r.ordinals = []int32{7} },
-			err: "nothing was changed: member web-7 has no pod that node node-b would have to give up"},
+			err: "nothing was changed: member web-7 has no pod, so none is on node node-b"},
 		"without the right to do it": {node: off, refusal: forbidden, writes: []string{tried},
 			err: `nothing was changed: deleting pod web-2: pods "web-2" is forbidden: you may not`},
 		"when the host was faster": {
@@ -97,11 +97,11 @@ func TestReplacingMembersOfALostNode(t *testing.T) {
 		"when another pod has come": {node: off, refusal: apierrors.NewConflict(corev1.Resource("pods"), "web-2",
 			errors.New("the UID is another")), writes: []string{tried, asked, removed}, out: outOfOrder},
 		"that comes back in that time": {
-			node: off, then: machine(corev1.ConditionTrue), writes: []string{tried, asked}, out: "web-2 to be replaced",
-			err: "the members are replaced when node node-b confirms that their pods have ended, and not before: node node-b is Ready, so its pods may run; its members are replaced without --lost-node"},
+			node: off, then: machine(corev1.ConditionTrue), writes: []string{tried, asked}, out: "web-2 will be replaced",
+			err: "the members are replaced only when node node-b confirms that their pods have terminated: node node-b is Ready, so its pods may be running; replace its members without --lost-node"},
 		"with new claims": {node: off, as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			writes: []string{tried, asked + " in a dry run", "delete data-web-2 claim-2", asked, removed},
-			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost\n" + outOfOrder},
+			out:    "claim data-web-2 (1Gi) will be deleted with all its data\n" + outOfOrder},
 		"with new claims, keeps those of a node that is silent": {
 			node: machine(corev1.ConditionUnknown), as: func(r *replacement) { r.newClaims, r.yes = true, true }, err: silent},
 		"with new claims, keeps those of a pod that may not be deleted": {node: off, as: func(r *replacement) { r.newClaims, r.yes = true, true },

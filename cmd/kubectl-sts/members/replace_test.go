@@ -46,7 +46,7 @@ func newOffice(t *testing.T, change ...func(*corev1.PersistentVolumeClaim)) *off
 	set := &v1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "web-uid"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	set.Status.Conditions = []v1.StatefulSetCondition{
-		{Type: v1.StatefulSetReady, Status: corev1.ConditionFalse, Message: "web-2 is being replaced, as asked"}}
+		{Type: v1.StatefulSetReady, Status: corev1.ConditionFalse, Message: "web-2 is being replaced, as requested"}}
 	var objects []runtime.Object
 	for ordinal := range 3 {
 		pod := &corev1.Pod{
@@ -124,50 +124,50 @@ func TestReplacing(t *testing.T) {
 		out     string // with the prefix of each line left out
 		err     string
 	}{
-		"asks the server": {writes: []string{asked}, out: "web-2 to be replaced"},
+		"asks the server": {writes: []string{asked}, out: "web-2 will be replaced"},
 		"by force":        {as: func(r *replacement) { r.force = true }, writes: []string{asked + " by force"}},
 		"two members": {
-			as: func(r *replacement) { r.ordinals = []int32{2, 0} }, writes: []string{asked + " 0"}, out: "web-2, web-0 to be replaced"},
+			as: func(r *replacement) { r.ordinals = []int32{2, 0} }, writes: []string{asked + " 0"}, out: "web-2, web-0 will be replaced"},
 		"waits until they are back": {
-			as: func(r *replacement) { r.wait = true }, writes: []string{asked}, out: "web-2 to be replaced\nweb-2 is back"},
+			as: func(r *replacement) { r.wait = true }, writes: []string{asked}, out: "web-2 will be replaced\nweb-2 is back"},
 		"gives up in time": {as: func(r *replacement) { r.wait, r.patience = true, 200*time.Millisecond }, stuck: true, writes: []string{asked},
-			out: "web-2 to be replaced\nwaiting: web-2 is being replaced, as asked",
-			err: "after 200ms members web-2 were not back; the set goes on without this command. It waited: web-2 is being replaced, as asked"},
+			out: "web-2 will be replaced\nwaiting: web-2 is being replaced, as requested",
+			err: "timed out after 200ms, while members web-2 were not back; the controller continues without this command. Last message of the set: web-2 is being replaced, as requested"},
 		"changes nothing in a dry run of the client": {
-			as: func(r *replacement) { r.dryRun = cmdutil.DryRunClient }, out: "web-2 to be replaced (dry run)"},
+			as: func(r *replacement) { r.dryRun = cmdutil.DryRunClient }, out: "web-2 will be replaced (dry run)"},
 		"asks what would be in a dry run of the server": {as: func(r *replacement) { r.dryRun = cmdutil.DryRunServer },
-			writes: []string{asked + " in a dry run"}, out: "web-2 to be replaced (server dry run)"},
+			writes: []string{asked + " in a dry run"}, out: "web-2 will be replaced (server dry run)"},
 		"of a set that does not exist": {set: "db", err: `statefulsets.apps.statefulset.dev "db" not found`},
 		"says why the server refuses":  {refusal: fmt.Errorf("web-0 is unavailable"), writes: []string{asked}, err: "web-0 is unavailable"},
 		"with new claims deletes those of before when it has asked": {as: func(r *replacement) { r.newClaims = true }, answer: true,
 			writes: []string{asked + " in a dry run", "delete data-web-2 claim-2", asked},
-			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] web-2 to be replaced"},
+			out:    "claim data-web-2 (1Gi) will be deleted with all its data\nDelete them? [y/N] web-2 will be replaced"},
 		"with new claims changes nothing without an agreement": {
 			as: func(r *replacement) { r.newClaims = true }, writes: []string{asked + " in a dry run"},
-			out: "claim data-web-2 (1Gi) is deleted, and its data is lost\nDelete them? [y/N] nothing was changed"},
+			out: "claim data-web-2 (1Gi) will be deleted with all its data\nDelete them? [y/N] nothing was changed"},
 		"with new claims does not ask if told so": {as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			writes: []string{asked + " in a dry run", "delete data-web-2 claim-2", asked},
-			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost\nweb-2 to be replaced"},
+			out:    "claim data-web-2 (1Gi) will be deleted with all its data\nweb-2 will be replaced"},
 		"with new claims keeps those of a member that the server does not replace": {as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			refusal: fmt.Errorf("web-0 is unavailable"), writes: []string{asked + " in a dry run"}, err: "web-0 is unavailable"},
 		"with new claims says so when the server thinks otherwise meanwhile": {as: func(r *replacement) { r.newClaims, r.yes = true, true },
 			refusal: fmt.Errorf("web-0 is unavailable"), from: 1, writes: []string{asked + " in a dry run", "delete data-web-2 claim-2", asked},
-			err: "the claims are being deleted, and the members were not replaced, so that they run on claims that go with their pods; try again with --force: web-0 is unavailable"},
+			err: "the claims are being deleted, but the members were not replaced: they still use these claims, which are deleted with their pods; try again with --force: web-0 is unavailable"},
 		"with new claims in a dry run of the server": {as: func(r *replacement) { r.newClaims, r.dryRun = true, cmdutil.DryRunServer },
 			writes: []string{asked + " in a dry run", "delete data-web-2 claim-2All", asked + " in a dry run"},
-			out:    "claim data-web-2 (1Gi) is deleted, and its data is lost (server dry run)\nweb-2 to be replaced (server dry run)"},
+			out:    "claim data-web-2 (1Gi) will be deleted with all its data (server dry run)\nweb-2 will be replaced (server dry run)"},
 		"with new claims in a dry run of the client": {as: func(r *replacement) { r.newClaims, r.dryRun = true, cmdutil.DryRunClient },
-			out: "claim data-web-2 (1Gi) is deleted, and its data is lost (dry run)\nweb-2 to be replaced (dry run)"},
+			out: "claim data-web-2 (1Gi) will be deleted with all its data (dry run)\nweb-2 will be replaced (dry run)"},
 		"with new claims that are being deleted already": {
 			change: []func(*corev1.PersistentVolumeClaim){func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = new(metav1.Now()) }},
 			as:     func(r *replacement) { r.newClaims = true }, writes: []string{asked + " in a dry run", asked},
-			out: "the members have no claims that are not being deleted already\nweb-2 to be replaced"},
+			out: "the members have no claims that are not already being deleted\nweb-2 will be replaced"},
 		"with new claims leaves those of others": {
 			change: []func(*corev1.PersistentVolumeClaim){func(c *corev1.PersistentVolumeClaim) {
 				c.OwnerReferences = []metav1.OwnerReference{{Kind: "Cache", Name: "fast", UID: "x", Controller: new(true)}}
 			}},
 			as:  func(r *replacement) { r.newClaims = true },
-			err: "claim data-web-2 is controlled by Cache fast, and not deleted; nothing was changed"},
+			err: "claim data-web-2 is controlled by Cache fast, so it is not deleted; nothing was changed"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
@@ -205,7 +205,7 @@ func TestAnInterruptedWaitSaysWhoIsNotBack(t *testing.T) {
 		func(clienttesting.Action) (bool, runtime.Object, error) { cancel(); return false, nil, nil })
 	r := &replacement{sets: o.sets, host: o.host, namespace: "shop", out: &o.out, set: "web", ordinals: []int32{2}, wait: true}
 	err := r.run(ctx)
-	if want := "when it was interrupted members web-2 were not back; the set goes on without this command"; err == nil ||
+	if want := "interrupted, while members web-2 were not back; the controller continues without this command"; err == nil ||
 		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got error %v, want %q", err, want)
 	}
@@ -226,11 +226,11 @@ func TestMembersByTheirNames(t *testing.T) {
 		"several":                  {args: []string{"web-2", "pod/web-0", "pods/web-10"}, set: "web", ordinals: []int32{2, 0, 10}},
 		"one of a set with a dash": {args: []string{"my-db-1"}, set: "my-db", ordinals: []int32{1}},
 		"of two sets": {
-			args: []string{"web-2", "db-0"}, err: "db-0 is a member of set db, and the others of set web; name members of one set"},
+			args: []string{"web-2", "db-0"}, err: "db-0 is a member of set db, but the others are members of set web; name members of one set"},
 		"one twice": {args: []string{"web-2", "pod/web-2"}, err: "member web-2 is named twice"},
 		"a set": {
-			args: []string{"statefulset/web"}, err: `"statefulset/web" is no member of a set; members are named like web-2`},
-		"more than may be replaced": {args: many, err: "33 members are named, and at most 32 are replaced at a time"},
+			args: []string{"statefulset/web"}, err: `"statefulset/web" is not a name of a member; members have names such as web-2`},
+		"more than may be replaced": {args: many, err: "33 members are named, but one request can replace at most 32"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set, ordinals, err := Named(test.args)

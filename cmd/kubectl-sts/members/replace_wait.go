@@ -20,17 +20,17 @@ import (
 	"statefulset.dev/identity"
 )
 
-// awaited is how far members are on their way back.
+// awaited is the progress of members that are being replaced.
 type awaited struct {
 	*replacement
-	// before are the pods that they had.
+	// before has the pods from before the replacement.
 	before map[string]*corev1.Pod
 	left   []string
-	// waits is what the set said last of why it takes time.
+	// waits is the last message of the set about what it waits for.
 	waits string
 }
 
-// await waits until all members are back with other pods, and ready.
+// await waits until all members have new pods that are ready.
 func (r *replacement) await(ctx context.Context, before map[string]*corev1.Pod) error {
 	bounded := ctx
 	if r.patience > 0 {
@@ -50,18 +50,18 @@ func (r *replacement) await(ctx context.Context, before map[string]*corev1.Pod) 
 	if err == nil || bounded.Err() == nil {
 		return err
 	}
-	after := "after " + r.patience.String()
+	after := "timed out after " + r.patience.String()
 	if ctx.Err() != nil {
-		after = "when it was interrupted"
+		after = "interrupted"
 	}
-	text := fmt.Sprintf("%s members %s were not back; the set goes on without this command", after, strings.Join(a.left, ", "))
+	text := fmt.Sprintf("%s, while members %s were not back; the controller continues without this command", after, strings.Join(a.left, ", "))
 	if a.waits != "" {
-		text += ". It waited: " + a.waits
+		text += ". Last message of the set: " + a.waits
 	}
 	return errors.New(text)
 }
 
-// look reports whether all members are back, and says which have come back since the last look.
+// look reports whether all members are back, and prints which have returned since the last call.
 func (a *awaited) look(ctx context.Context) (back bool, err error) {
 	var left []string
 	for _, name := range a.left {
@@ -83,7 +83,7 @@ func (a *awaited) look(ctx context.Context) (back bool, err error) {
 	return false, a.tell(ctx)
 }
 
-// tell says what the set waits for, once.
+// tell prints what the set waits for, if that has changed.
 func (a *awaited) tell(ctx context.Context) error {
 	set, err := a.sets.AppsV1().StatefulSets(a.namespace).Get(ctx, a.set, metav1.GetOptions{})
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// WithRemoval adds to kubectl's command "scale" the flag that removes members by name. The
-// getter must lead to the cluster as it is.
+// WithRemoval adds to kubectl's command "scale" the flag that removes members by name. The getter
+// must access the cluster without the adapter.
 func WithRemoval(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	var names []string
 	command.Use = "scale (--replicas=COUNT | --remove=MEMBER) (-f FILENAME | TYPE NAME)"
-	command.Example += "\n\n  # Remove member web-2, whatever its ordinal, and no other\n  kubectl sts scale statefulset/web --remove=web-2"
+	command.Example += "\n\n  # Remove exactly member web-2, whatever its ordinal\n  kubectl sts scale statefulset/web --remove=web-2"
 	command.Flags().StringSliceVar(&names, "remove", nil,
-		"Members to remove, such as web-2. Their ordinals are reserved, so that no member gets them, and replicas is lowered by as many in the same write.")
+		"Members to remove, such as web-2. One write reserves their ordinals, so that no member uses them, and lowers replicas by their number.")
 	scale, before := command.Run, command.PreRun
 	command.PreRun = func(cmd *cobra.Command, args []string) {
 		if before != nil {
@@ -52,7 +52,7 @@ func WithRemoval(command *cobra.Command, getter genericclioptions.RESTClientGett
 
 func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) error {
 	if cmd.Flag("replicas").Changed {
-		return errors.New("give either --replicas or --remove: to remove members lowers replicas by as many")
+		return errors.New("use either --replicas or --remove: --remove lowers replicas by the number of removed members")
 	}
 	name, err := setName(args)
 	if err != nil {
@@ -80,14 +80,14 @@ func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.R
 	return nil
 }
 
-// setName is the name of the one set that the arguments of "scale" name.
+// setName returns the name of the one set in the arguments of "scale".
 func setName(args []string) (string, error) {
 	kind, name, _ := target.OneSet(args)
 	if name == "" {
 		return "", errors.New("--remove needs the name of one set, as in statefulset/web")
 	}
 	if !target.IsKind(kind) {
-		return "", fmt.Errorf("--remove is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
+		return "", fmt.Errorf("--remove is for statefulsets of %s, not for %q", v1.GroupName, kind)
 	}
 	return name, nil
 }
@@ -98,8 +98,8 @@ type scaler struct {
 	dryRun    cmdutil.DryRunStrategy
 }
 
-// remove removes members in one write, which fails if the set has changed since it was
-// read; then it is read again.
+// remove removes members in one write. If the set has changed since it was read, remove reads it
+// again and retries.
 func (s *scaler) remove(ctx context.Context, name string, names []string) (left int32, err error) {
 	sets := s.sets.AppsV1().StatefulSets(s.namespace)
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {

@@ -25,10 +25,10 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// teardown ends sets member by member.
+// teardown removes the members of sets in order, and then the sets.
 type teardown struct {
 	sets versioned.Interface
-	// objects reads pods and claims, of which the metadata tells enough.
+	// objects reads the metadata of pods and claims, which is sufficient.
 	objects   metadata.Interface
 	namespace string
 	out       io.Writer
@@ -36,11 +36,11 @@ type teardown struct {
 	dryRun        cmdutil.DryRunStrategy
 	propagation   metav1.DeletionPropagation
 	ignoreMissing bool
-	// patience is how long each set may take, 0 for as long as it takes.
+	// patience is the maximum time for each set, 0 for no limit.
 	patience time.Duration
 }
 
-// run looks at all sets before it changes the first.
+// run checks all sets before it changes the first.
 func (t *teardown) run(ctx context.Context, names []string) error {
 	var found []*v1.StatefulSet
 	var refusals []error
@@ -72,23 +72,23 @@ func (t *teardown) get(ctx context.Context, name string) (*v1.StatefulSet, error
 	return t.sets.AppsV1().StatefulSets(t.namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// refusal says why a set cannot be ended in order, nil if it can. Its members would stay for
-// ever, or the set would.
+// refusal returns why a set cannot be removed in order, nil if it can. Otherwise the command would
+// wait forever for its members, or for the set.
 func refusal(set *v1.StatefulSet) error {
 	if _, protected := v1.Protected(set); protected {
 		return errors.New(v1.ExplainProtection(set))
 	}
 	if why, held := v1.Held(set); held {
-		return fmt.Errorf("set %s/%s is held (%q), so that none of its members would go: remove annotation %s first", set.Namespace, set.Name,
+		return fmt.Errorf("set %s/%s is suspended (%q), so its members would stay: first remove annotation %s", set.Namespace, set.Name,
 			why, v1.HoldAnnotation)
 	}
 	if set.DeletionTimestamp != nil {
-		return fmt.Errorf("set %s/%s is being deleted already, with its members or without", set.Namespace, set.Name)
+		return fmt.Errorf("set %s/%s is already being deleted, with or without its members", set.Namespace, set.Name)
 	}
 	return nil
 }
 
-// end ends the set that the user saw.
+// end removes the members of a set in order, and then the set.
 func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 	pods, err := t.pods(ctx, set)
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 			return err
 		}
 	case cmdutil.DryRunServer:
-		// Members are still there, and the set is as it was.
+		// In a dry run the members still exist, and the set has not changed.
 		if err := t.delete(ctx, set, nil); err != nil {
 			return fmt.Errorf("deleting set %s/%s: %w", set.Namespace, set.Name, err)
 		}
@@ -123,7 +123,8 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 	return nil
 }
 
-// empty scales a set to 0, unless somebody has changed meanwhile what the user was told.
+// empty scales a set to 0, unless its spec has changed since the command reported its members and
+// claims.
 func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.StatefulSet, error) {
 	if ptr.Deref(seen.Spec.Replicas, 1) == 0 || t.dryRun == cmdutil.DryRunClient {
 		return seen, nil
@@ -145,13 +146,13 @@ func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.Statefu
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		// Most often it is the status that has changed.
+		// Usually only the status has changed.
 		again, failed := t.get(ctx, seen.Name)
 		switch {
 		case failed != nil:
 			return failed
 		case again.UID != seen.UID || again.Generation != seen.Generation:
-			return errors.New("somebody has changed it meanwhile; look at it, and run this again")
+			return errors.New("the set has changed in the meantime; check it, and run this again")
 		}
 		if failed = refusal(again); failed != nil {
 			return failed
@@ -165,7 +166,7 @@ func (t *teardown) empty(ctx context.Context, seen *v1.StatefulSet) (*v1.Statefu
 	return now, nil
 }
 
-// delete deletes the set of that UID, if it is in that version.
+// delete deletes the set with this UID, if it still has this version.
 func (t *teardown) delete(ctx context.Context, set *v1.StatefulSet, version *string) error {
 	options := metav1.DeleteOptions{PropagationPolicy: &t.propagation,
 		Preconditions: &metav1.Preconditions{UID: &set.UID, ResourceVersion: version}, DryRun: target.DryRun(t.dryRun)}
@@ -176,7 +177,7 @@ func (t *teardown) say(set *v1.StatefulSet, format string, values ...any) {
 	fmt.Fprintf(t.out, "statefulset.%s/%s: %s\n", v1.GroupName, set.Name, fmt.Sprintf(format, values...))
 }
 
-// listed are names behind a colon, if there are any.
+// listed returns the names after a colon, or nothing if there are none.
 func listed(names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -16,10 +16,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// page is how many objects are read at a time.
+// page is the number of objects per list request.
 const page = 500
 
-// pods are the names of the pods that a set has, the highest ordinal first.
+// pods returns the names of the pods of a set, with the highest ordinal first.
 func (t *teardown) pods(ctx context.Context, set *v1.StatefulSet) ([]string, error) {
 	var names []string
 	err := t.each(ctx, "pods", metav1.FormatLabelSelector(set.Spec.Selector), func(pod *metav1.PartialObjectMetadata) {
@@ -57,14 +57,14 @@ func (t *teardown) each(ctx context.Context, resource, selector string, visit fu
 	}
 }
 
-// fates says what becomes of the claims of a set that is ended in order.
+// fates lists what happens to the claims of a set that is removed in order.
 type fates struct {
-	// withMembers are deleted as members go, withSet when the set goes, and kept stay.
+	// withMembers are deleted with their members, withSet with the set, and kept stay.
 	withMembers, withSet, kept []string
 }
 
-// fatesOf follows the retention policy for claims of members, which the controller gives owners
-// by it, and looks at the owners that the others have.
+// fatesOf decides by the retention policy for claims of members, because the controller sets their
+// owners by it. For other claims it decides by their present owners.
 func fatesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMetadata) fates {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	var policy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
@@ -95,7 +95,8 @@ func fatesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMe
 	return f
 }
 
-// ofAnother reports whether somebody else controls a claim, which the policy leaves alone then.
+// ofAnother reports whether another object controls a claim. The policy does not apply to such a
+// claim.
 func ofAnother(claim *metav1.PartialObjectMetadata, set *v1.StatefulSet, pod string) bool {
 	owner := metav1.GetControllerOfNoCopy(claim)
 	return owner != nil && owner.UID != set.UID && (owner.Kind != "Pod" || owner.Name != pod)

@@ -28,13 +28,13 @@ import (
 
 const orderedFlag = "ordered"
 
-// WithOrder adds to kubectl's command "delete" the flag that removes the members of a set in
-// order before the set. The getter must lead to the cluster as it is.
+// WithOrder adds to kubectl's command "delete" the flag that removes the members of a set in order
+// before the set. The getter must access the cluster without the adapter.
 func WithOrder(command *cobra.Command, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	var ordered bool
 	command.Use = "delete ([-f FILENAME] | [-k DIRECTORY] | TYPE [(NAME | -l label | --all)] | --ordered NAME...)"
 	command.Flags().BoolVar(&ordered, orderedFlag, false,
-		"Scale sets to 0, wait until their members are gone, and delete them then. Claims follow whenScaled of their set; they are named first. Without --timeout it waits without end.")
+		"Scale sets to 0, wait until their pods have terminated, then delete the sets. Claims follow whenScaled of their set; the command first lists what happens to them. Without --timeout it waits without limit.")
 	stock := command.Run
 	command.Run = func(cmd *cobra.Command, args []string) {
 		if !ordered {
@@ -93,8 +93,8 @@ func (t *teardown) complete(cmd *cobra.Command, args []string) (names []string, 
 	return setNames(args)
 }
 
-// refuseFlags names a flag that --ordered cannot follow. What kubectl may get in the future is
-// refused, too, rather than passed over.
+// refuseFlags refuses flags that --ordered does not support. It also refuses flags that kubectl may
+// get in the future, because --ordered would ignore them.
 func refuseFlags(cmd *cobra.Command) error {
 	followed := []string{orderedFlag, "cascade", "dry-run", "ignore-not-found", "timeout"}
 	var refused []string
@@ -106,11 +106,11 @@ func refuseFlags(cmd *cobra.Command) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s cannot be combined with --ordered, which takes names of sets, gives members the time that they need, and waits",
+	return fmt.Errorf("%s cannot be combined with --ordered, which needs names of sets, respects the grace periods of pods, and waits",
 		strings.Join(refused, " and "))
 }
 
-// setNames are those of the sets that the arguments of "delete" name.
+// setNames returns the names of the sets in the arguments of "delete".
 func setNames(args []string) ([]string, error) {
 	if len(args) > 1 && !strings.Contains(args[0], "/") && target.IsKind(args[0]) {
 		args = args[1:]
@@ -122,10 +122,10 @@ func setNames(args []string) ([]string, error) {
 		case !both:
 			name = kind
 		case !target.IsKind(kind):
-			return nil, fmt.Errorf("--ordered is for statefulsets of %s, and %q is no name of these", v1.GroupName, kind)
+			return nil, fmt.Errorf("--ordered is for statefulsets of %s, not for %q", v1.GroupName, kind)
 		}
 		if name == "" {
-			return nil, fmt.Errorf("%q names no set", arg)
+			return nil, fmt.Errorf("%q does not name a set", arg)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -27,11 +27,11 @@ func TestTheCommandLineOfATeardown(t *testing.T) {
 		"flags that it follows": {
 			args: []string{"web", "--timeout=1m", "--dry-run=server", "--ignore-not-found", "--cascade=foreground"}, want: []string{"web"}},
 		"no name":     {err: "--ordered needs the names of sets, as in: kubectl sts delete --ordered web"},
-		"half a name": {args: []string{"sts/"}, err: `"sts/" names no set`},
+		"half a name": {args: []string{"sts/"}, err: `"sts/" does not name a set`},
 		"another type": {
-			args: []string{"pod/web-0"}, err: `--ordered is for statefulsets of apps.statefulset.dev, and "pod" is no name of these`},
+			args: []string{"pod/web-0"}, err: `--ordered is for statefulsets of apps.statefulset.dev, not for "pod"`},
 		"the built-in type": {args: []string{"statefulsets.apps/web"},
-			err: `--ordered is for statefulsets of apps.statefulset.dev, and "statefulsets.apps" is no name of these`},
+			err: `--ordered is for statefulsets of apps.statefulset.dev, not for "statefulsets.apps"`},
 		"pods that are to stay": {args: []string{"web", "--cascade=orphan"},
 			err: `--cascade is "orphan", must be background or foreground with --ordered, which removes the members`},
 		"less time than members need":  {args: []string{"web", "--force", "--grace-period=0"}, err: refusedWith("--force and --grace-period")},
@@ -58,7 +58,7 @@ func TestTheCommandLineOfATeardown(t *testing.T) {
 }
 
 func refusedWith(flags string) string {
-	return flags + " cannot be combined with --ordered, which takes names of sets, gives members the time that they need, and waits"
+	return flags + " cannot be combined with --ordered, which needs names of sets, respects the grace periods of pods, and waits"
 }
 
 func TestFlagsOfATeardownAreFollowed(t *testing.T) {

@@ -161,7 +161,7 @@ func TestTearingASetDown(t *testing.T) {
 	}{
 		"removes the members and then the set": {
 			writes: []string{scaling, deleting + " 9"},
-			out: "2 members: web-1, web-0\nscaled to 0\nweb-1 gone, 1 left\nweb-0 gone, 0 left\n" +
+			out: "2 members: web-1, web-0\nscaled to 0\nweb-1 terminated, 1 left\nweb-0 terminated, 0 left\n" +
 				`statefulset.apps.statefulset.dev "web" deleted from shop namespace`,
 		},
 		"foreground, deletes what else belongs to the set first": {
@@ -188,11 +188,11 @@ func TestTearingASetDown(t *testing.T) {
 		},
 		"that is held is refused": {
 			change: []func(*v1.StatefulSet){hold},
-			err:    `nothing was changed: set shop/web is held ("repair"), so that none of its members would go: remove annotation apps.statefulset.dev/hold first`,
+			err:    `nothing was changed: set shop/web is suspended ("repair"), so its members would stay: first remove annotation apps.statefulset.dev/hold`,
 		},
 		"that is on its way out is refused": {
 			change: []func(*v1.StatefulSet){func(set *v1.StatefulSet) { set.DeletionTimestamp = new(metav1.Now()) }},
-			err:    "nothing was changed: set shop/web is being deleted already, with its members or without",
+			err:    "nothing was changed: set shop/web is already being deleted, with or without its members",
 		},
 		"changes nothing if another one is missing": {
 			names: []string{"web", "db"},
@@ -213,19 +213,19 @@ func TestTearingASetDown(t *testing.T) {
 				s.conflicts, s.meanwhile = 1, func(set *v1.StatefulSet) { set.Generation++ }
 			},
 			writes: []string{"patch"},
-			err:    "scaling set shop/web to 0: somebody has changed it meanwhile; look at it, and run this again",
+			err:    "scaling set shop/web to 0: the set has changed in the meantime; check it, and run this again",
 		},
 		"ends when somebody scales it up": {
 			as: func(s *shop, _ *teardown) {
 				s.meanwhile = func(set *v1.StatefulSet) { set.Spec.Replicas = new(int32(3)) }
 			},
 			writes: []string{scaling},
-			err:    "set shop/web was scaled to 3 meanwhile, so it was not deleted",
+			err:    "set shop/web was scaled to 3 in the meantime, so it was not deleted",
 		},
 		"ends when somebody holds it": {
 			as:     func(s *shop, _ *teardown) { s.meanwhile = hold },
 			writes: []string{scaling},
-			err:    `the set stays scaled to 0 and was not deleted: set shop/web is held ("repair"), so that none of its members would go: remove annotation apps.statefulset.dev/hold first`,
+			err:    `the set stays scaled to 0 and was not deleted: set shop/web is suspended ("repair"), so its members would stay: first remove annotation apps.statefulset.dev/hold`,
 		},
 		"gives up in time, and says why it took so long": {
 			change: []func(*v1.StatefulSet){func(set *v1.StatefulSet) {
@@ -235,7 +235,7 @@ func TestTearingASetDown(t *testing.T) {
 			as:     func(s *shop, t *teardown) { s.stuck, t.patience = true, 200*time.Millisecond },
 			writes: []string{scaling},
 			out:    "2 members: web-1, web-0\nscaled to 0\nwaiting: waiting for pod web-0",
-			err:    "after 200ms set shop/web had 2 members: web-1, web-0; it stays scaled to 0 and was not deleted; run this again to go on. It waited: waiting for pod web-0",
+			err:    "timed out after 200ms, while set shop/web had 2 members: web-1, web-0; it stays scaled to 0 and was not deleted; run this again to continue. Last message: waiting for pod web-0",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestAnInterruptedTeardownSaysWhereItStands(t *testing.T) {
 	s := open(t)
 	s.meanwhile = func(*v1.StatefulSet) { cancel() }
 	err := s.end(ctx, nil, "web")
-	if want := "when it was interrupted set shop/web had 1 members: web-0; it stays scaled to 0 and was not deleted; run this again to go on"; err == nil || err.Error() != want {
+	if want := "interrupted, while set shop/web had 1 members: web-0; it stays scaled to 0 and was not deleted; run this again to continue"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }

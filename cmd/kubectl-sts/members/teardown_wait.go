@@ -19,19 +19,19 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// departure is how far a set is on its way out.
+// departure is the progress of the removal of a set.
 type departure struct {
 	*teardown
-	// scaled is the set as it was scaled to 0.
+	// scaled is the set after it was scaled to 0.
 	scaled *v1.StatefulSet
 	left   []string
-	// waits is what the set or a server said last of why it takes time.
+	// waits is the last message of the set or of a server about what the command waits for.
 	waits   string
 	deleted bool
 }
 
-// await waits until the members of a set that is scaled to 0 are gone, deletes it, and waits
-// until it is gone itself.
+// await waits until the pods of a set that is scaled to 0 have terminated, deletes the set, and
+// waits until the set is deleted.
 func (t *teardown) await(ctx context.Context, scaled *v1.StatefulSet, pods []string) error {
 	bounded := ctx
 	if t.patience > 0 {
@@ -55,7 +55,7 @@ func (t *teardown) await(ctx context.Context, scaled *v1.StatefulSet, pods []str
 	return d.late(ctx.Err() != nil)
 }
 
-// look reports whether the set is gone, and takes the next step to it.
+// look reports whether the set is deleted, and takes the next step towards that.
 func (d *departure) look(ctx context.Context) (gone bool, err error) {
 	set, err := d.get(ctx, d.scaled.Name)
 	switch {
@@ -64,7 +64,7 @@ func (d *departure) look(ctx context.Context) (gone bool, err error) {
 	case err != nil:
 		return false, err
 	case set.UID != d.scaled.UID:
-		return true, nil // and another one of the name has come
+		return true, nil // and another set of the same name exists
 	case set.DeletionTimestamp != nil:
 		d.wait(fmt.Sprintf("the set is being deleted, finalizers: %s", strings.Join(set.Finalizers, ", ")))
 		return false, nil
@@ -77,7 +77,7 @@ func (d *departure) look(ctx context.Context) (gone bool, err error) {
 		return false, err
 	}
 	d.progress(pods, set)
-	// Before the controller has seen the 0, it may be about to create a member.
+	// Before the controller has observed the scale to 0, it may be about to create a member.
 	if len(pods) > 0 || set.Status.ObservedGeneration < d.scaled.Generation || d.deleted {
 		return false, nil
 	}
@@ -92,10 +92,10 @@ func (d *departure) look(ctx context.Context) (gone bool, err error) {
 	return false, err
 }
 
-// disturbed says what somebody has done that ends the wait.
+// disturbed returns an error if another client has changed the set so that waiting is useless.
 func (d *departure) disturbed(set *v1.StatefulSet) error {
 	if replicas := ptr.Deref(set.Spec.Replicas, 1); replicas != 0 {
-		return fmt.Errorf("set %s/%s was scaled to %d meanwhile, so it was not deleted", set.Namespace, set.Name, replicas)
+		return fmt.Errorf("set %s/%s was scaled to %d in the meantime, so it was not deleted", set.Namespace, set.Name, replicas)
 	}
 	if err := refusal(set); err != nil {
 		return fmt.Errorf("the set stays scaled to 0 and was not deleted: %w", err)
@@ -103,12 +103,12 @@ func (d *departure) disturbed(set *v1.StatefulSet) error {
 	return nil
 }
 
-// progress says which members have gone, or what the set says if none has.
+// progress prints which members are gone since the last call, or else the message of the set.
 func (d *departure) progress(pods []string, set *v1.StatefulSet) {
 	gone := slices.DeleteFunc(slices.Clone(d.left), func(name string) bool { return slices.Contains(pods, name) })
 	d.left = pods
 	if len(gone) > 0 {
-		d.say(set, "%s gone, %d left", strings.Join(gone, ", "), len(pods))
+		d.say(set, "%s terminated, %d left", strings.Join(gone, ", "), len(pods))
 		return
 	}
 	for _, condition := range set.Status.Conditions {
@@ -118,7 +118,7 @@ func (d *departure) progress(pods []string, set *v1.StatefulSet) {
 	}
 }
 
-// wait says what is waited for, once.
+// wait prints what the command waits for, if that has changed.
 func (d *departure) wait(text string) {
 	if text != d.waits && text != "" {
 		d.say(d.scaled, "waiting: %s", text)
@@ -126,24 +126,24 @@ func (d *departure) wait(text string) {
 	d.waits = text
 }
 
-// late says where a wait was given up. To run the command again goes on from there.
+// late returns the state at which the command gave up. The same command continues from there.
 func (d *departure) late(interrupted bool) error {
-	after, state := "after "+d.patience.String(), "it stays scaled to 0 and was not deleted"
+	after, state := "timed out after "+d.patience.String(), "it stays scaled to 0 and was not deleted"
 	if interrupted {
-		after = "when it was interrupted"
+		after = "interrupted"
 	}
 	if d.deleted {
 		state = "its deletion has begun"
 	}
-	text := fmt.Sprintf("%s set %s/%s had %d members%s; %s; run this again to go on", after, d.scaled.Namespace, d.scaled.Name, len(d.left),
+	text := fmt.Sprintf("%s, while set %s/%s had %d members%s; %s; run this again to continue", after, d.scaled.Namespace, d.scaled.Name, len(d.left),
 		listed(d.left), state)
 	if d.waits != "" {
-		text += ". It waited: " + d.waits
+		text += ". Last message: " + d.waits
 	}
 	return errors.New(text)
 }
 
-// passing reports whether an error says only that a server is in trouble.
+// passing reports whether an error means that a server has a temporary problem.
 func passing(err error) bool {
 	return err != nil &&
 		(apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||

@@ -18,7 +18,7 @@ import (
 // right is a permission that a move needs.
 type right struct{ group, resource, subresource, verbs string }
 
-// rights are those that moves in both directions, and undoing them, need.
+// rights returns the permissions that moves in both directions and their undoing need.
 func rights() []right {
 	return []right{
 		{appsv1.GroupName, "statefulsets", "", "get create patch delete"},
@@ -31,8 +31,8 @@ func rights() []right {
 	}
 }
 
-// allowed says which permissions are lacking in a namespace. The undoing of a move needs
-// those of a move back, so both are asked for.
+// allowed returns an error with the permissions that the user lacks in a namespace. To undo a move
+// takes the permissions of a move back, so it checks both.
 func (c cluster) allowed(ctx context.Context, namespace string) error {
 	var lacking []string
 	for _, right := range rights() {
@@ -43,7 +43,7 @@ func (c cluster) allowed(ctx context.Context, namespace string) error {
 				}},
 			}, metav1.CreateOptions{})
 			if err != nil {
-				return fmt.Errorf("asking for permission: %w", err)
+				return fmt.Errorf("checking permissions: %w", err)
 			}
 			if !review.Status.Allowed {
 				lacking = append(lacking, verb+" "+right.String())
@@ -51,7 +51,7 @@ func (c cluster) allowed(ctx context.Context, namespace string) error {
 		}
 	}
 	if len(lacking) > 0 {
-		return fmt.Errorf("permission is missing in namespace %s to: %s; nothing was changed", namespace, strings.Join(lacking, ", "))
+		return fmt.Errorf("permissions are missing in namespace %s: %s; nothing was changed", namespace, strings.Join(lacking, ", "))
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// act carries out a step. Every write is bound to the objects that were seen, so that
-// a conflict means to look again.
+// act performs a step. Every write depends on the version of the object that was read. After a
+// conflict, the caller observes the cluster again.
 func (c cluster) act(ctx context.Context, next step, s situation) error {
 	switch next {
 	case createOurs:
@@ -52,7 +52,7 @@ func (c cluster) act(ctx context.Context, next step, s situation) error {
 	case dropStrays:
 		return c.dropStrays(ctx, s)
 	default:
-		return fmt.Errorf("step %d is not one to be carried out", next)
+		return fmt.Errorf("step %d has no action", next)
 	}
 }
 
@@ -71,13 +71,13 @@ func (c cluster) createOurs(ctx context.Context, s situation, options metav1.Cre
 	}
 	if len(options.DryRun) == 0 {
 		if err := c.discard(ctx, created); err != nil {
-			return fmt.Errorf("removing the new set, which is not what the apps/v1 set is: %w", err)
+			return fmt.Errorf("removing the new set, which differs from the apps/v1 set: %w", err)
 		}
 	}
 	return &changedError{v1.SchemeGroupVersion.String(), differences(s.theirs, created)}
 }
 
-// changedError says that a server has made something else of a set.
+// changedError says that a server has changed the spec of a set on creation.
 type changedError struct {
 	server string
 	fields []string
@@ -85,10 +85,11 @@ type changedError struct {
 
 func (e *changedError) Error() string {
 	return fmt.Sprintf(
-		"%s makes another set of the same spec, so that pods would be restarted; it differs in %s: the two servers fill in different defaults, or a webhook changes the set", e.server, strings.Join(e.fields, ", "))
+		"%s changes the spec of the set in %s, which would restart pods: the two servers set different defaults, or a webhook changes the set", e.server, strings.Join(e.fields, ", "))
 }
 
-// createTheirs asks once more whom an update has reached: it has gone on until the hold.
+// createTheirs checks once more which members an update has reached, because the update continued
+// until the hold.
 func (c cluster) createTheirs(ctx context.Context, s situation, options metav1.CreateOptions) error {
 	if err := refuseRollout(s.ours, s.pods); err != nil {
 		return err
@@ -146,8 +147,8 @@ func (c cluster) setHold(ctx context.Context, set *v1.StatefulSet, why string) e
 	return err
 }
 
-// releaseClaims removes the references to the set that is about to be deleted, whichever
-// that is, from all claims.
+// releaseClaims removes the owner references to the set that is about to be deleted from all
+// claims.
 func (c cluster) releaseClaims(ctx context.Context, s situation) error {
 	from := s.leaver()
 	for i := range s.claims {
@@ -161,7 +162,7 @@ func (c cluster) releaseClaims(ctx context.Context, s situation) error {
 		}
 		if _, err := c.host.CoreV1().PersistentVolumeClaims(claim.Namespace).Patch(ctx, claim.Name, types.MergePatchType, data,
 			metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("letting claim %s go: %w", claim.Name, err)
+			return fmt.Errorf("releasing claim %s: %w", claim.Name, err)
 		}
 	}
 	return nil
@@ -179,7 +180,7 @@ func (c cluster) letRevisionsGo(ctx context.Context, s situation) error {
 		}
 		if _, err := c.host.AppsV1().ControllerRevisions(revision.Namespace).Patch(ctx, revision.Name, types.MergePatchType, data,
 			metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("letting revision %s go: %w", revision.Name, err)
+			return fmt.Errorf("releasing revision %s: %w", revision.Name, err)
 		}
 	}
 	return nil
@@ -194,7 +195,7 @@ func (c cluster) dropStrays(ctx context.Context, s situation) error {
 	return nil
 }
 
-// leaver is the set that a move will delete.
+// leaver returns the UID of the set that a move will delete.
 func (s *situation) leaver() types.UID {
 	if course, _ := courseOf(s.ours); course == leaving {
 		return s.ours.UID
@@ -207,7 +208,8 @@ func withoutOwner(object metav1.Object, uid types.UID) map[string]any {
 	return boundPatch(object, map[string]any{"ownerReferences": owners})
 }
 
-// boundPatch is a patch of metadata that applies only to the object as it was seen.
+// boundPatch returns a patch of metadata that applies only to the version of the object that was
+// read.
 func boundPatch(object metav1.Object, metadata map[string]any) map[string]any {
 	bound := map[string]any{"uid": object.GetUID(), "resourceVersion": object.GetResourceVersion()}
 	maps.Copy(bound, metadata)

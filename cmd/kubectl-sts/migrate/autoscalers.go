@@ -16,8 +16,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// followers says what points at the set under its old kind and has to be changed by
-// hand, and what keeps working. What cannot be looked at is said, too.
+// followers returns notes about the objects that refer to the set: those that refer to its old kind
+// and need a manual change, those that keep working, and kinds that cannot be listed.
 func (c cluster) followers(ctx context.Context, key types.NamespacedName, from, to schema.GroupVersion,
 	members map[string]string) []string {
 	notes := c.horizontal(ctx, key, from, to)
@@ -28,14 +28,14 @@ func (c cluster) followers(ctx context.Context, key types.NamespacedName, from, 
 func (c cluster) horizontal(ctx context.Context, key types.NamespacedName, from, to schema.GroupVersion) []string {
 	autoscalers, err := c.host.AutoscalingV2().HorizontalPodAutoscalers(key.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return []string{fmt.Sprintf("note: HorizontalPodAutoscalers could not be looked at: %v", err)}
+		return []string{fmt.Sprintf("note: HorizontalPodAutoscalers could not be listed: %v", err)}
 	}
 	var notes []string
 	for i := range autoscalers.Items {
 		target := autoscalers.Items[i].Spec.ScaleTargetRef
 		if pointsAt(target.APIVersion, target.Kind, target.Name, key.Name, from) {
 			notes = append(notes, fmt.Sprintf(
-				"to change: HorizontalPodAutoscaler %[1]s scales the %[2]s set, and stops when that is gone; after the move: kubectl patch hpa %[1]s -n %[3]s --type=merge -p '{\"spec\":{\"scaleTargetRef\":{\"apiVersion\":%[4]q}}}'",
+				"to change: HorizontalPodAutoscaler %[1]s scales the %[2]s set, and stops scaling when that set is deleted; after the move, run: kubectl patch hpa %[1]s -n %[3]s --type=merge -p '{\"spec\":{\"scaleTargetRef\":{\"apiVersion\":%[4]q}}}'",
 				autoscalers.Items[i].Name, from, key.Namespace, to))
 		}
 	}
@@ -54,7 +54,7 @@ func (c cluster) vertical(ctx context.Context, key types.NamespacedName, from, t
 		target, _, _ := unstructured.NestedStringMap(autoscalers.Items[i].Object, "spec", "targetRef")
 		if pointsAt(target["apiVersion"], target["kind"], target["name"], key.Name, from) {
 			notes = append(notes,
-				fmt.Sprintf("to change: VerticalPodAutoscaler %s looks after the %s set; after the move, set spec.targetRef.apiVersion to %s",
+				fmt.Sprintf("to change: VerticalPodAutoscaler %s refers to the %s set; after the move, set spec.targetRef.apiVersion to %s",
 					autoscalers.Items[i].GetName(), from, to))
 		}
 	}
@@ -69,7 +69,7 @@ func pointsAt(apiVersion, kind, name, set string, version schema.GroupVersion) b
 func (c cluster) budgets(ctx context.Context, key types.NamespacedName, members map[string]string) []string {
 	budgets, err := c.host.PolicyV1().PodDisruptionBudgets(key.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return []string{fmt.Sprintf("note: PodDisruptionBudgets could not be looked at: %v", err)}
+		return []string{fmt.Sprintf("note: PodDisruptionBudgets could not be listed: %v", err)}
 	}
 	var notes []string
 	for i := range budgets.Items {

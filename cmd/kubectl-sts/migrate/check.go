@@ -17,7 +17,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// check says why a set must not be moved, before anything is touched.
+// check returns why a set must not be moved, before anything is changed.
 func (m *mover) check(ctx context.Context, s situation, decide route) error {
 	next, err := decide(s)
 	if err != nil || next == done {
@@ -28,15 +28,15 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 		return nil
 	}
 	if owner := metav1.GetControllerOfNoCopy(leaver); owner != nil {
-		return fmt.Errorf("the set belongs to %s %s %s, which would recreate it; move that, or end its ownership first", owner.APIVersion,
+		return fmt.Errorf("the set is controlled by %s %s %s, which would recreate it; move that object, or end its ownership first", owner.APIVersion,
 			owner.Kind, owner.Name)
 	}
 	if others := ownFinalizers(leaver); len(others) > 0 {
-		return fmt.Errorf("the set has finalizers (%s), so that it would not go away; remove them first", strings.Join(others, ", "))
+		return fmt.Errorf("the set has finalizers (%s), so it would not be deleted; remove them first", strings.Join(others, ", "))
 	}
 	if tools := deployers(leaver); len(tools) > 0 && !m.allowManaged {
 		return fmt.Errorf(
-			"the set is deployed by %s, which would recreate it and let it take the pods; pause that and change the manifest's apiVersion there, then run this with --allow-managed", strings.Join(tools, " and "))
+			"the set is deployed by %s, which would recreate it, and the recreated set would adopt the pods; pause the deployment, change apiVersion in its manifest, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
 		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods),
@@ -53,7 +53,7 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 	return m.tryCreate(ctx, s, next)
 }
 
-// leavingObject is the set that the move deletes, nil if it is gone already.
+// leavingObject returns the set that the move deletes, nil if it is already deleted.
 func (s *situation) leavingObject(back bool) metav1.Object {
 	switch {
 	case back && s.ours != nil:
@@ -65,14 +65,14 @@ func (s *situation) leavingObject(back bool) metav1.Object {
 	}
 }
 
-// ownFinalizers are the finalizers that are not the garbage collector's.
+// ownFinalizers returns the finalizers except those of the garbage collector.
 func ownFinalizers(object metav1.Object) []string {
 	return slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(name string) bool {
 		return name == metav1.FinalizerOrphanDependents || name == metav1.FinalizerDeleteDependents
 	})
 }
 
-// refuseHoles refuses a set that apps/v1 would number otherwise.
+// refuseHoles refuses a set to whose members apps/v1 would give other ordinals.
 func refuseHoles(set *v1.StatefulSet) error {
 	if set == nil {
 		return nil
@@ -94,8 +94,8 @@ func refuseHoles(set *v1.StatefulSet) error {
 		hole, identity.PodName(set.Name, hole), identity.PodName(set.Name, highest))
 }
 
-// refuseMisshapen refuses a set whose members have yet to mount the claims of changed
-// templates: apps/v1 would leave them as they are, and give others other claims.
+// refuseMisshapen refuses a set with members that do not mount the claims of changed templates yet:
+// apps/v1 would not recreate these members, and other members would have other claims.
 func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil || set.Spec.VolumeClaimUpdate == nil {
 		return nil
@@ -109,7 +109,7 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 			one := set.DeepCopy()
 			one.Spec.VolumeClaimTemplates = set.Spec.VolumeClaimTemplates[j : j+1]
 			if !identity.MountsClaims(one, ordinal, &pods[i]) {
-				return fmt.Errorf("%s does not mount claim %s yet; wait until the set has recreated it, or delete it", pods[i].Name,
+				return fmt.Errorf("pod %s does not mount claim %s yet; wait until the controller has recreated the pod, or delete it", pods[i].Name,
 					identity.ClaimName(set.Spec.VolumeClaimTemplates[j].Name, set.Name, ordinal))
 			}
 		}
@@ -117,40 +117,40 @@ func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
 	return nil
 }
 
-// refuseRequested refuses a set of which gates are asked about a member: nobody would withdraw
-// that, and the pod might stay as it is, out of service.
+// refuseRequested refuses a set with a gate request for a member: in apps/v1 no controller would
+// withdraw the request, and the pod could stay out of service.
 func refuseRequested(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil {
 		return nil
 	}
 	for i := range pods {
 		if _, asked := pods[i].Annotations[v1.DisruptionAnnotation]; asked && metav1.IsControlledBy(&pods[i], set) {
-			return fmt.Errorf("the gates of spec.disruption are asked about %s; wait until they have agreed, or take back what is to be done",
+			return fmt.Errorf("the gates of spec.disruption are requested for %s; wait until they agree, or revert the change that needs them",
 				pods[i].Name)
 		}
 	}
 	return nil
 }
 
-// refuseRestarting refuses a set that is in the middle of an update in place: apps/v1 does
-// not know that a member whose pod is ready is about to restart, and would take another.
+// refuseRestarting refuses a set during an in-place update: apps/v1 does not know that a member
+// with a ready pod is about to restart, and would also remove another pod.
 func refuseRestarting(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil {
 		return nil
 	}
 	for i := range pods {
 		if _, restarts := pods[i].Annotations[v1.InPlaceAnnotation]; restarts && metav1.IsControlledBy(&pods[i], set) {
-			return fmt.Errorf("%s is being updated in place; wait until its containers have been restarted, or delete it", pods[i].Name)
+			return fmt.Errorf("pod %s is being updated in place; wait until its containers have restarted, or delete it", pods[i].Name)
 		}
 		if isOutOfService(&pods[i]) && metav1.IsControlledBy(&pods[i], set) {
-			return fmt.Errorf("%s is out of service; wait until its containers have been restarted, or delete it", pods[i].Name)
+			return fmt.Errorf("pod %s is out of service; wait until its containers have restarted, or delete it", pods[i].Name)
 		}
 	}
 	return nil
 }
 
-// isOutOfService reports whether the readiness of a pod depends on a condition that nobody would set
-// any more.
+// isOutOfService reports whether the readiness of a pod depends on a condition that only our
+// controller sets, and that is not True.
 func isOutOfService(pod *corev1.Pod) bool {
 	gated := slices.ContainsFunc(pod.Spec.ReadinessGates,
 		func(gate corev1.PodReadinessGate) bool { return gate.ConditionType == v1.PodInService })
@@ -159,8 +159,8 @@ func isOutOfService(pod *corev1.Pod) bool {
 	})
 }
 
-// refuseOverridden refuses a set with members that were created otherwise than its template
-// describes: apps/v1 would create them again as all others.
+// refuseOverridden refuses a set with members that were created with overrides: apps/v1 would
+// recreate them without the overrides.
 func refuseOverridden(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil {
 		return nil
@@ -173,10 +173,10 @@ func refuseOverridden(set *v1.StatefulSet, pods []corev1.Pod) error {
 			continue
 		}
 		if override := overrides.Of(ordinal); override != nil && made == overrides.Hash(ordinal) {
-			return fmt.Errorf("%s differs by override %s; remove that from spec.overrides, and wait until the set has recreated the member",
+			return fmt.Errorf("pod %s was created with override %s; remove it from spec.overrides, and wait until the controller has recreated the pod",
 				pods[i].Name, override.Name)
 		}
-		return fmt.Errorf("%s differs by an earlier override; wait until the set has recreated it, or delete it", pods[i].Name)
+		return fmt.Errorf("pod %s was created with an earlier override; wait until the controller has recreated it, or delete it", pods[i].Name)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func refuseExtraFields(stored []byte) error {
 	return nil
 }
 
-// tryCreate lets the server that is going to get the set say whether it would take it.
+// tryCreate checks with a dry run that the target server accepts the set.
 func (m *mover) tryCreate(ctx context.Context, s situation, next step) error {
 	trial := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	switch {

@@ -23,15 +23,15 @@ import (
 	"statefulset.dev/identity"
 )
 
-// ourResource is how kubectl names our sets without doubt.
+// ourResource is the unambiguous name of our sets in kubectl.
 const ourResource = "statefulsets." + v1.GroupName
 
 var (
-	errNoSet         = errors.New("there is no such set, neither in apps/v1 nor in " + v1.GroupName)
+	errNoSet         = errors.New("no such set exists, neither in apps/v1 nor in " + v1.GroupName)
 	errNothingToUndo = errors.New("no unfinished move was found, so there is nothing to undo")
 )
 
-// cluster is where sets are moved.
+// cluster has the clients for the cluster of the sets.
 type cluster struct {
 	host    kubernetes.Interface
 	sets    versioned.Interface
@@ -41,16 +41,16 @@ type cluster struct {
 func connect(config *rest.Config) (cluster, error) {
 	var c cluster
 	var err error
-	// The protobuf encoding drops the kinds of claim templates, which a set would seem to
-	// differ in then.
+	// JSON, because the protobuf encoding drops the kinds of claim templates, so that sets would seem
+	// to differ in them.
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	if c.host, err = kubernetes.NewForConfig(config); err != nil {
-		return c, fmt.Errorf("creating the host client: %w", err)
+		return c, fmt.Errorf("creating the client for the cluster: %w", err)
 	}
 	if c.sets, err = versioned.NewForConfig(config); err != nil {
-		return c, fmt.Errorf("creating the client of %s: %w", v1.GroupName, err)
+		return c, fmt.Errorf("creating the client for %s: %w", v1.GroupName, err)
 	}
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return c, fmt.Errorf("creating the dynamic client: %w", err)
@@ -58,7 +58,7 @@ func connect(config *rest.Config) (cluster, error) {
 	return c, nil
 }
 
-// serves says what is wrong if our API cannot be reached.
+// serves returns an error if the cluster does not serve our API.
 func (c cluster) serves() error {
 	if _, err := c.sets.Discovery().ServerResourcesForGroupVersion(v1.SchemeGroupVersion.String()); err != nil {
 		return fmt.Errorf("the cluster does not serve %s (see kubectl get apiservice v1.%s): %w", v1.SchemeGroupVersion, v1.GroupName, err)
@@ -66,7 +66,7 @@ func (c cluster) serves() error {
 	return nil
 }
 
-// observe reads everything about the sets of one name.
+// observe reads both sets of a name with their members.
 func (c cluster) observe(ctx context.Context, key types.NamespacedName) (situation, error) {
 	var s situation
 	var err error
@@ -84,8 +84,8 @@ func (c cluster) observe(ctx context.Context, key types.NamespacedName) (situati
 	return s, c.observeMembers(ctx, key, &s)
 }
 
-// observeOurs keeps the set as it was sent, because this program may be older than the
-// server.
+// observeOurs also keeps the bytes of the answer, because this program may be older than the server
+// and not know all fields.
 func (c cluster) observeOurs(ctx context.Context, key types.NamespacedName, s *situation) error {
 	stored, err := c.sets.AppsV1().RESTClient().Get().Namespace(key.Namespace).Resource("statefulsets").Name(key.Name).
 		SetHeader("Accept", "application/json").Do(ctx).Raw()
@@ -127,7 +127,7 @@ func (c cluster) observeMembers(ctx context.Context, key types.NamespacedName, s
 	return c.observeClaims(ctx, key, templates, s)
 }
 
-// observeClaims finds claims by their names, which are those of the templates.
+// observeClaims finds claims by their names, which begin with the names of the templates.
 func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, templates []corev1.PersistentVolumeClaim,
 	s *situation) error {
 	if len(templates) == 0 {
@@ -145,7 +145,7 @@ func (c cluster) observeClaims(ctx context.Context, key types.NamespacedName, te
 	return nil
 }
 
-// wanted are the selector and the claim templates of the set, whichever there is.
+// wanted returns the selector and the claim templates of the set that exists.
 func (s *situation) wanted() (*metav1.LabelSelector, []corev1.PersistentVolumeClaim) {
 	if s.theirs != nil {
 		return s.theirs.Spec.Selector, s.theirs.Spec.VolumeClaimTemplates

@@ -14,8 +14,8 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// NewCommand is the command that moves sets from apps/v1 to ours, and back. The getter
-// must lead to the cluster as it is, where apps/v1 means apps/v1.
+// NewCommand returns the command that moves sets from apps/v1 to our group, and back. The getter
+// must access the cluster without the adapter, so that apps/v1 means apps/v1.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	m := &mover{streams: streams}
 	command := &cobra.Command{
@@ -23,9 +23,9 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 		Short: "Move StatefulSets from apps/v1 to apps.statefulset.dev, or back, without restarting a pod",
 		Long: `Move StatefulSets from apps/v1 to apps.statefulset.dev/v1 without restarting a pod.
 
-The set keeps its name, pods, claims, revisions and history, also in the middle of an update. Everything that could
-prevent the move is checked before anything is changed. A move that was interrupted is completed by running the same
-command again, and undone with --undo.`,
+The set keeps its name, pods, claims, revisions and history, also in the middle of an update. The command checks
+everything that could prevent the move before it changes anything. To complete an interrupted move, run the same
+command again; to undo it, use --undo.`,
 		Example: `  # Show what would be done
   kubectl sts migrate web --dry-run
 
@@ -38,7 +38,7 @@ command again, and undone with --undo.`,
   # Go back to apps/v1
   kubectl sts migrate web --back
 
-  # Return to where an interrupted move began
+  # Undo an interrupted move
   kubectl sts migrate web --undo`,
 		SilenceUsage: true,
 		RunE: func(command *cobra.Command, names []string) error {
@@ -49,13 +49,13 @@ command again, and undone with --undo.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&m.selector, "selector", "l", "", "move the sets that this label selector selects, instead of named ones")
+	flags.StringVarP(&m.selector, "selector", "l", "", "move the sets that match this label selector, instead of named sets")
 	flags.BoolVarP(&m.everywhere, "all-namespaces", "A", false, "with --selector, move the sets of all namespaces")
 	flags.BoolVar(&m.back, "back", false, "move from apps.statefulset.dev/v1 to apps/v1")
 	flags.BoolVar(&m.undo, "undo", false, "undo a move that was interrupted")
-	flags.BoolVar(&m.dryRun, "dry-run", false, "check everything and print the steps, and change nothing")
-	flags.BoolVar(&m.allowManaged, "allow-managed", false, "move also a set that Argo CD, Flux or Helm has deployed")
-	flags.BoolVar(&m.dropExtraFields, "drop-extra-fields", false, "with --back, lose the fields that apps/v1 does not have")
+	flags.BoolVar(&m.dryRun, "dry-run", false, "check everything and print the steps, but change nothing")
+	flags.BoolVar(&m.allowManaged, "allow-managed", false, "also move sets that Argo CD, Flux or Helm deploys")
+	flags.BoolVar(&m.dropExtraFields, "drop-extra-fields", false, "with --back, drop the fields that apps/v1 does not have")
 	flags.DurationVar(&m.patience, "timeout", 2*time.Minute, "how long each step may take")
 	return command
 }
@@ -66,13 +66,13 @@ func (m *mover) complete(getter genericclioptions.RESTClientGetter, names []stri
 	case len(names) == 0 && m.selector == "":
 		return fmt.Errorf("name the sets to move, or select them with --selector")
 	case len(names) > 0 && m.selector != "":
-		return fmt.Errorf("names (%q) and --selector %q exclude each other", names, m.selector)
+		return fmt.Errorf("names (%q) and --selector %q cannot be combined", names, m.selector)
 	case m.everywhere && m.selector == "":
-		return fmt.Errorf("--all-namespaces needs --selector")
+		return fmt.Errorf("--all-namespaces requires --selector")
 	case m.back && m.undo:
-		return fmt.Errorf("--back and --undo exclude each other: --undo returns to where the interrupted move began")
+		return fmt.Errorf("--back and --undo cannot be combined: --undo reverts the interrupted move, in either direction")
 	case m.dropExtraFields && !m.back:
-		return fmt.Errorf("--drop-extra-fields needs --back: apps.statefulset.dev has every field of apps/v1")
+		return fmt.Errorf("--drop-extra-fields requires --back: apps.statefulset.dev has every field of apps/v1")
 	case m.patience <= 0:
 		return fmt.Errorf("--timeout must be more than zero, is %s", m.patience)
 	}

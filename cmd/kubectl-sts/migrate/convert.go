@@ -17,8 +17,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// toOurs makes a set of ours of one of apps/v1, to be created. Its template is the
-// stored one, with all defaults: that of the user's manifest might get others.
+// toOurs converts a set of apps/v1 to a new set of our group. It uses the stored template with all
+// its defaults, because the template of the user's manifest could get other defaults.
 func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 	ours := &v1.StatefulSet{}
 	if err := recode(theirs.Spec, &ours.Spec); err != nil {
@@ -28,11 +28,11 @@ func toOurs(theirs *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 	return ours, nil
 }
 
-// toTheirs makes a set of apps/v1 of one of ours, to be created. Fields that apps/v1
-// does not have are dropped, and with them a block of the rolling update that has no
-// others: apps/v1 would fill it in. Members that an update which is paused, or goes by steps, has
-// not reached yet are kept from it by a partition. Claims that are deleted some time after a
-// scale-down are retained: without the delay they would go with it.
+// toTheirs converts a set of our group to a new set of apps/v1. It drops fields that apps/v1 does
+// not have. It also drops a block rollingUpdate that has only such fields, because apps/v1 would
+// set defaults in it. A partition excludes the members that a paused update, or an update with
+// steps, has not reached yet. Claims that are deleted some time after a scale-down are retained,
+// because without the delay the scale-down would delete them.
 func toTheirs(ours *v1.StatefulSet) (*appsv1.StatefulSet, error) {
 	theirs := &appsv1.StatefulSet{}
 	if err := recode(ours.Spec, &theirs.Spec); err != nil {
@@ -67,7 +67,7 @@ func recode(from, to any) error {
 	return nil
 }
 
-// movedMeta is what goes along of an object's metadata.
+// movedMeta returns the part of an object's metadata that a move keeps.
 func movedMeta(meta metav1.ObjectMeta, apiVersion string) metav1.ObjectMeta {
 	annotations := maps.Clone(meta.Annotations)
 	delete(annotations, v1.HoldAnnotation)
@@ -83,8 +83,8 @@ func movedMeta(meta metav1.ObjectMeta, apiVersion string) metav1.ObjectMeta {
 	}
 }
 
-// lastApplied is where kubectl apply keeps the manifest, which it compares with the
-// next one.
+// lastApplied is the annotation in which kubectl apply records the manifest, which it compares with
+// the next one.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 func withAPIVersion(manifest, apiVersion string) string {
@@ -100,14 +100,13 @@ func withAPIVersion(manifest, apiVersion string) string {
 	return string(changed) + "\n"
 }
 
-// sameSpec reports whether two sets want the same.
+// sameSpec reports whether two sets have the same spec, as far as apps/v1 can express it.
 func sameSpec(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) bool {
 	return len(differences(theirs, ours)) == 0
 }
 
-// differences are the paths of what two sets want differently, as far as apps/v1 can
-// say it. What happens to claims when the set is deleted is not compared: a move
-// changes it.
+// differences returns the paths of the fields in which the specs of two sets differ, as far as
+// apps/v1 can express them. It does not compare whenDeleted of claims, because a move changes that.
 func differences(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) []string {
 	converted, err := toTheirs(ours)
 	if err != nil {
@@ -117,7 +116,8 @@ func differences(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) []string {
 	if a.PersistentVolumeClaimRetentionPolicy != nil && b.PersistentVolumeClaimRetentionPolicy != nil {
 		a.PersistentVolumeClaimRetentionPolicy.WhenDeleted = b.PersistentVolumeClaimRetentionPolicy.WhenDeleted
 	}
-	// Hosts below 1.37 leave it out, unless a gate is on, and do as if it were 1.
+	// Kubernetes before 1.37 omits the field, unless a feature gate is on, and behaves as if it were
+	// 1.
 	if rolling := a.UpdateStrategy.RollingUpdate; rolling != nil && rolling.MaxUnavailable == nil {
 		rolling.MaxUnavailable = new(intstr.FromInt32(1))
 	}
@@ -128,9 +128,8 @@ func differences(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) []string {
 	return slices.Compact(slices.Sorted(slices.Values(append(missing("spec", left, right), missing("spec", right, left)...))))
 }
 
-// extraFields are the fields of a stored set of ours that mean something and that
-// apps/v1 does not have, as paths. One that has the value which it would have by default
-// is not among them.
+// extraFields returns the paths of the fields of a stored set of our group that apps/v1 does not
+// have, except for fields with their default value.
 func extraFields(stored []byte) ([]string, error) {
 	var whole map[string]any
 	ours := &v1.StatefulSet{}
@@ -156,7 +155,7 @@ func extraFields(stored []byte) ([]string, error) {
 	return missing("spec", whole["spec"], kept), nil
 }
 
-// missing lists what is in a and not the same in b.
+// missing returns the paths of values in a that b lacks or that differ in b.
 func missing(path string, a, b any) []string {
 	var paths []string
 	switch whole := a.(type) {

@@ -11,14 +11,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// course says which move a set of ours is on.
+// course is the move that a set of our group is part of.
 type course int
 
 const (
-	settled  course = iota // it is not moving
+	settled  course = iota // no move
 	arriving               // it takes over from the apps/v1 set
 	leaving                // the apps/v1 set takes over from it
-	stopped                // somebody else holds it
+	stopped                // a user or another tool has suspended it
 )
 
 const (
@@ -26,12 +26,12 @@ const (
 	leavingMark  = "kubectl sts migrate --back"
 )
 
-// arrivingFrom is the value of the hold annotation of a set that takes over from the
-// apps/v1 set of that UID.
+// arrivingFrom returns the value of the hold annotation of a set that takes over from the apps/v1
+// set with that UID.
 func arrivingFrom(uid types.UID) string { return arrivingMark + string(uid) }
 
-// courseOf reads the hold annotation. The UID is that of the apps/v1 set which a set
-// takes over from, empty if it does not.
+// courseOf reads the hold annotation. If the set takes over from an apps/v1 set, it also returns
+// the UID of that set.
 func courseOf(set *v1.StatefulSet) (course, types.UID) {
 	why, held := v1.Held(set)
 	switch {

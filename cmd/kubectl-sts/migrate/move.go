@@ -17,15 +17,14 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// mostRounds bounds how often a step is done again because somebody else keeps changing
-// the set.
+// mostRounds limits how often a step is repeated because another client keeps changing the set.
 const mostRounds = 5
 
-// move is one set on its way.
+// move is the move of one set.
 type move struct {
 	cluster
 	key types.NamespacedName
-	// patience is how long each step may take.
+	// patience is the maximum time of each step.
 	patience time.Duration
 	out      io.Writer
 }
@@ -34,7 +33,7 @@ func (m move) say(format string, values ...any) {
 	fmt.Fprintf(m.out, "%s: %s\n", terminal.Line(m.key.Name), terminal.Line(fmt.Sprintf(format, values...)))
 }
 
-// follow goes along a route to its end.
+// follow performs the steps of a route until its end.
 func (m move) follow(ctx context.Context, decide route) error {
 	rounds := map[step]int{}
 	for {
@@ -44,7 +43,7 @@ func (m move) follow(ctx context.Context, decide route) error {
 		}
 		m.say("done: %s", passed)
 		if rounds[passed]++; rounds[passed] > mostRounds {
-			return fmt.Errorf("had to %s %d times, because something else keeps changing the set; find out what, and run this again", passed,
+			return fmt.Errorf("%s: repeated %d times, because another client keeps changing the set; find that client, and run this again", passed,
 				rounds[passed])
 		}
 	}
@@ -58,20 +57,19 @@ type lateError struct {
 }
 
 func (e *lateError) Error() string {
-	text := fmt.Sprintf("nothing worked for %s", e.patience)
+	text := fmt.Sprintf("no step succeeded within %s", e.patience)
 	if e.step != done {
-		text = fmt.Sprintf("had to %s, and it took more than %s", e.step, e.patience)
+		text = fmt.Sprintf("%s: took longer than %s", e.step, e.patience)
 	}
 	if e.trouble != nil {
 		text += ": " + e.trouble.Error()
 	}
-	return text + "; run this again to go on, or with --undo to go back"
+	return text + "; run this again to continue, or with --undo to go back"
 }
 
 func (e *lateError) Unwrap() error { return e.trouble }
 
-// stage decides on a step, and does it or waits until it is over. It returns done if
-// there was none left.
+// stage decides on a step, and performs it or waits for it. It returns done if no step was left.
 func (m move) stage(ctx context.Context, decide route) (step, error) {
 	var trouble error
 	passed, awaited := done, done
@@ -117,13 +115,13 @@ func (m move) look(ctx context.Context, decide route) (step, situation, error) {
 	return next, s, err
 }
 
-// intervals are those between two looks.
+// intervals returns the delays between two observations.
 func intervals() wait.DelayFunc {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}.DelayFunc()
 }
 
-// passing reports whether it makes sense to look again after an error: somebody else
-// was faster, or a server was in trouble.
+// passing reports whether it makes sense to retry after an error: another client has changed an
+// object first, or a server has a temporary problem.
 func passing(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||

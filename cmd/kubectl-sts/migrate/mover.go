@@ -36,7 +36,7 @@ type mover struct {
 	patience                      time.Duration
 }
 
-// journey is a set, the routes that lead it to its aim, and how it was at first.
+// journey is a set with the routes of its move, and its state before the move.
 type journey struct {
 	key    types.NamespacedName
 	routes []route
@@ -129,7 +129,7 @@ func namespacesOf(keys []types.NamespacedName) []string {
 	return slices.Compact(namespaces)
 }
 
-// prepare looks at all sets and collects what is wrong with any.
+// prepare checks all sets, and collects the problems of all of them.
 func (m *mover) prepare(ctx context.Context, keys []types.NamespacedName) ([]journey, error) {
 	var journeys []journey
 	var refusals []error
@@ -193,7 +193,7 @@ func (m *mover) travel(ctx context.Context, j journey) error {
 	if len(unexplained) > 0 {
 		return fmt.Errorf("the move is complete, but %s", strings.Join(unexplained, "; "))
 	}
-	way.say("verified: %d pods and %d claims are the same as before, and none has restarted; the set is of %s", len(after.pods)-len(explained),
+	way.say("verified: %d pods and %d claims are the same as before, and no pod has restarted; the set is in %s", len(after.pods)-len(explained),
 		len(after.claims), s.kind())
 	if !m.undo {
 		m.advise(ctx, way, j)
@@ -201,8 +201,8 @@ func (m *mover) travel(ctx context.Context, j journey) error {
 	return nil
 }
 
-// retreat leaves nothing half done if the very first step, which nothing depends on
-// yet, got no answer.
+// retreat undoes the move if the controller did not react to the first step, on which nothing
+// depends yet.
 func (m *mover) retreat(ctx context.Context, way move, cause error) error {
 	var late *lateError
 	if !errors.As(cause, &late) || late.step != awaitHold {
@@ -211,7 +211,7 @@ func (m *mover) retreat(ctx context.Context, way move, cause error) error {
 	if err := way.follow(ctx, undo); err != nil {
 		return errors.Join(cause, err)
 	}
-	return fmt.Errorf("the controller of %s did not see the set within %s: does it run? The move was undone", v1.GroupName, late.patience)
+	return fmt.Errorf("the controller of %s did not observe the set within %s; check whether it runs; the move was undone", v1.GroupName, late.patience)
 }
 
 func (m *mover) advise(ctx context.Context, way move, j journey) {
@@ -249,7 +249,7 @@ func (m *mover) show(ctx context.Context, j journey) {
 	m.advise(ctx, way, j)
 }
 
-// versions is what a set is moved from and to.
+// versions returns the API versions from which and to which sets are moved.
 func (m *mover) versions() (from, to schema.GroupVersion) {
 	if m.back {
 		return v1.SchemeGroupVersion, appsv1.SchemeGroupVersion

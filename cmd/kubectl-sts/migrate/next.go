@@ -10,7 +10,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// step is what is to be done, or waited for, next.
+// step is one step of a move: an action, or a condition to wait for.
 type step int
 
 const (
@@ -43,7 +43,7 @@ const (
 	dropStrays
 )
 
-// waits reports whether nothing is done in the step but to look again.
+// waits reports whether the step only waits for a condition.
 func (s step) waits() bool {
 	switch s {
 	case awaitHold, awaitTheirStatus, awaitTheirEnd, awaitFreedFromTheirs, awaitOurs,
@@ -54,11 +54,10 @@ func (s step) waits() bool {
 	}
 }
 
-// route decides on the next step of a move. The error says why there is none, in words
-// for the user.
+// route decides on the next step of a move. If there is none, the error explains to the user why.
 type route func(situation) (step, error)
 
-// forth leads to a set of ours alone.
+// forth is the route after which only the set of our group exists.
 func forth(s situation) (step, error) {
 	if s.ours == nil {
 		return begin(s)
@@ -68,14 +67,14 @@ func forth(s situation) (step, error) {
 	case s.ours.DeletionTimestamp != nil && course == arriving && s.theirs != nil:
 		return awaitOurEnd, nil
 	case s.ours.DeletionTimestamp != nil:
-		return done, fmt.Errorf("the set of %s is being deleted; wait until it is gone", v1.GroupName)
+		return done, fmt.Errorf("the set in %s is being deleted; wait until it no longer exists", v1.GroupName)
 	case course == arriving:
 		return arrive(s)
 	case course == leaving:
 		return done, fmt.Errorf("a move back to apps/v1 is not complete; complete it with --back, or undo it with --undo")
 	case s.theirs != nil:
 		return done,
-			fmt.Errorf("there is also a set of this name in %s, which no move has created; delete one of the two and leave its pods alone: kubectl delete %s %s --cascade=orphan",
+			fmt.Errorf("a set of this name also exists in %s, and no move created it; delete one of the two and keep its pods: kubectl delete %s %s --cascade=orphan",
 				v1.GroupName, ourResource, s.ours.Name)
 	case course == stopped:
 		return done, nil
@@ -84,7 +83,7 @@ func forth(s situation) (step, error) {
 	}
 }
 
-// arrive is the next step of a move that has begun.
+// arrive returns the next step of a move that has begun.
 func arrive(s situation) (step, error) {
 	switch {
 	case s.theirs != nil && s.theirs.DeletionTimestamp == nil:
@@ -98,20 +97,20 @@ func arrive(s situation) (step, error) {
 	}
 }
 
-// begin is the first step, or why there cannot be one.
+// begin returns the first step, or why the move cannot begin.
 func begin(s situation) (step, error) {
 	switch {
 	case s.theirs == nil:
 		return done, errNoSet
 	case s.theirs.DeletionTimestamp != nil:
 		return done,
-			fmt.Errorf("the apps/v1 set is being deleted (finalizers: %s); wait until it is gone", strings.Join(s.theirs.Finalizers, ", "))
+			fmt.Errorf("the apps/v1 set is being deleted (finalizers: %s); wait until it no longer exists", strings.Join(s.theirs.Finalizers, ", "))
 	default:
 		return createOurs, nil
 	}
 }
 
-// prepareOurs is what remains to be done before the apps/v1 set can be deleted.
+// prepareOurs returns the next step before the apps/v1 set can be deleted.
 func prepareOurs(s situation) (step, error) {
 	_, from := courseOf(s.ours)
 	switch {
@@ -132,7 +131,7 @@ func prepareOurs(s situation) (step, error) {
 	}
 }
 
-// takenOver waits until our controller has everything.
+// takenOver waits until our controller has taken over all pods and revisions.
 func takenOver(s situation) (step, error) {
 	pods, revisions := s.free()
 	if pods+revisions > 0 || !s.inCharge() || int(s.ours.Status.ReadyReplicas) < s.ready() {
@@ -141,7 +140,7 @@ func takenOver(s situation) (step, error) {
 	return done, nil
 }
 
-// back leads to a set of apps/v1 alone.
+// back is the route after which only the set of apps/v1 exists.
 func back(s situation) (step, error) {
 	if s.ours == nil {
 		return takenBack(s)
@@ -151,19 +150,19 @@ func back(s situation) (step, error) {
 	case s.ours.DeletionTimestamp != nil && s.theirs != nil:
 		return awaitOurEnd, nil
 	case s.ours.DeletionTimestamp != nil:
-		return done, fmt.Errorf("the set of %s is being deleted; wait until it is gone", v1.GroupName)
+		return done, fmt.Errorf("the set in %s is being deleted; wait until it no longer exists", v1.GroupName)
 	case protected(s.ours):
-		// Asked before every step: the one that deletes the set comes when there are two sets.
+		// Checked before every step, because the set is deleted only when both sets exist.
 		return done, refuseProtected(s.ours, course)
 	case course == arriving:
 		return forth(s)
 	case course == stopped:
 		why, _ := v1.Held(s.ours)
-		return done, fmt.Errorf("somebody holds the set (%q); end the hold first: kubectl annotate %s %s %s-", why, ourResource, s.ours.Name,
+		return done, fmt.Errorf("the set is suspended (%q); end the hold first: kubectl annotate %s %s %s-", why, ourResource, s.ours.Name,
 			v1.HoldAnnotation)
 	case course == settled && s.theirs != nil:
 		return done,
-			fmt.Errorf("there is also a set of this name in apps/v1, which no move has created; delete one of the two and leave its pods alone: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
+			fmt.Errorf("a set of this name also exists in apps/v1, and no move created it; delete one of the two and keep its pods: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
 	case course == settled:
 		return beforeHold(s)
 	case s.theirs == nil:
@@ -173,7 +172,7 @@ func back(s situation) (step, error) {
 	}
 }
 
-// beforeHold is what remains to be done before our set can be put on hold.
+// beforeHold returns the next step before our set can be suspended.
 func beforeHold(s situation) (step, error) {
 	if next, err := takenOver(s); next != done || err != nil {
 		return next, err
@@ -184,13 +183,13 @@ func beforeHold(s situation) (step, error) {
 	return beginHold, nil
 }
 
-// prepareTheirs is what remains to be done before the apps/v1 set can be created.
+// prepareTheirs returns the next step before the apps/v1 set can be created.
 func prepareTheirs(s situation) (step, error) {
 	switch {
 	case !s.heldIsSeen():
 		return awaitHold, nil
 	case s.updating() && s.incomplete() != "":
-		// The built-in controller would create the member, and at the wrong revision.
+		// The built-in controller would create the pod at the wrong revision.
 		return pauseHold, nil
 	case s.ownedBy(s.ours.UID).revisions > 0:
 		return letRevisionsGo, nil
@@ -199,23 +198,23 @@ func prepareTheirs(s situation) (step, error) {
 	}
 }
 
-// handOver is what remains to be done until our set can be deleted.
+// handOver returns the next step until our set can be deleted.
 func handOver(s situation) (step, error) {
 	_, free := s.free()
 	status := s.theirs.Status
 	switch {
 	case s.theirs.DeletionTimestamp != nil:
-		return done, fmt.Errorf("the apps/v1 set is being deleted; wait until it is gone, and try again")
+		return done, fmt.Errorf("the apps/v1 set is being deleted; wait until it no longer exists, and try again")
 	case !sameSpec(s.theirs, s.ours):
 		return done,
-			fmt.Errorf("the apps/v1 set of this name wants something else; delete it, leave its pods alone, and try again: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
+			fmt.Errorf("the apps/v1 set of this name has another spec; delete it, keep its pods, and try again: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
 	case s.ownedBy(s.ours.UID).revisions > 0:
 		return letRevisionsGo, nil
 	case free > 0 || status.ObservedGeneration != s.theirs.Generation || status.UpdateRevision == "":
 		return awaitRecognition, nil
 	case status.UpdateRevision != s.ours.Status.UpdateRevision:
 		return done,
-			fmt.Errorf("the built-in controller takes the template for revision %s and not for %s: it would restart every member; undo the move with --undo", status.UpdateRevision, s.ours.Status.UpdateRevision)
+			fmt.Errorf("the built-in controller recognizes the template as revision %s, not %s: it would restart every member; undo the move with --undo", status.UpdateRevision, s.ours.Status.UpdateRevision)
 	case !s.sameRevisions() && *s.theirs.Spec.Replicas > 0:
 		return copyStatusToTheirs, nil
 	case s.ownedBy(s.ours.UID).claims > 0:
@@ -225,7 +224,7 @@ func handOver(s situation) (step, error) {
 	}
 }
 
-// takenBack waits until the built-in controller has everything.
+// takenBack waits until the built-in controller has taken over all pods and revisions.
 func takenBack(s situation) (step, error) {
 	if s.theirs == nil {
 		return done, errNoSet
@@ -239,8 +238,8 @@ func takenBack(s situation) (step, error) {
 	return done, nil
 }
 
-// undo leads to where an unfinished move began. It is for moves that can still turn
-// round: see undoRoutes.
+// undo is the route back to the beginning of an unfinished move, if the old set still exists: see
+// undoRoutes.
 func undo(s situation) (step, error) {
 	if s.ours == nil {
 		return takenBack(s)
@@ -249,7 +248,7 @@ func undo(s situation) (step, error) {
 	case s.ours.DeletionTimestamp != nil:
 		return awaitOurEnd, nil
 	case course == arriving && (s.theirs == nil || s.theirs.DeletionTimestamp != nil):
-		return done, fmt.Errorf("the apps/v1 set has been deleted meanwhile; run this again")
+		return done, fmt.Errorf("the apps/v1 set was deleted in the meantime; run this again")
 	case course == arriving && !sameRetention(s.theirs, s.ours):
 		return restoreClaims, nil
 	case course == arriving:
@@ -265,8 +264,8 @@ func undo(s situation) (step, error) {
 	}
 }
 
-// resume is what remains to be done, when the apps/v1 set is gone again, until our
-// controller goes on.
+// resume returns the next step after the apps/v1 set was deleted again, until our controller
+// continues.
 func resume(s situation) (step, error) {
 	switch {
 	case s.ownedByFormer().any():
@@ -278,8 +277,8 @@ func resume(s situation) (step, error) {
 	}
 }
 
-// undoRoutes are the routes that undo the unfinished move of a set, one after the other.
-// A move that has deleted the set it came from is completed first.
+// undoRoutes returns the routes that undo the unfinished move of a set, one after the other. A move
+// that has already deleted the old set is completed first.
 func undoRoutes(s situation) ([]route, error) {
 	if s.ours == nil && s.theirs == nil {
 		return nil, errNoSet

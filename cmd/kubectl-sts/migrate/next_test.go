@@ -96,7 +96,7 @@ func TestNextStep(t *testing.T) {
 		want  step
 		err   string
 	}{
-		"there is no set":                 {forth, situation{}, done, "there is no such set"},
+		"there is no set":                 {forth, situation{}, done, "no such set exists"},
 		"a set that nothing was done for": {forth, situation{theirs: theirSet()}, createOurs, ""},
 		"a set that is being deleted":     {forth, situation{theirs: theirSet(gone)}, done, "is being deleted"},
 		"ours was made from a set deleted since": {
@@ -124,12 +124,12 @@ func TestNextStep(t *testing.T) {
 		"our controller has yet to adopt": {forth, situation{ours: ourSet(""), pods: members("")}, awaitOurs, ""},
 		"our controller has adopted":      {forth, situation{ours: ourSet(""), pods: members(ourUID)}, done, ""},
 		"a set of ours that nobody moved, as well": {
-			forth, situation{theirs: theirSet(), ours: ourSet("")}, done, "also a set of this name in apps.statefulset.dev"},
+			forth, situation{theirs: theirSet(), ours: ourSet("")}, done, "a set of this name also exists in apps.statefulset.dev"},
 		"forth in the middle of a move back":        {forth, situation{theirs: theirSet(), ours: ourSet(leavingMark)}, done, "--undo"},
 		"back: our controller has not seen the set": {back, situation{ours: ourSet("", unseen)}, awaitOurs, ""},
 		"back: a member is missing in an update":    {back, situation{ours: ourSet(""), pods: members(ourUID)[:1]}, awaitMembers, ""},
 		"back: all members are there":               {back, situation{ours: ourSet(""), pods: members(ourUID)}, beginHold, ""},
-		"back: somebody holds the set":              {back, situation{ours: ourSet("repair")}, done, "somebody holds the set"},
+		"back: somebody holds the set":              {back, situation{ours: ourSet("repair")}, done, "the set is suspended"},
 		"back: a member is lost after the hold":     {back, situation{ours: ourSet(leavingMark), pods: members(ourUID)[:1]}, pauseHold, ""},
 		"back: revisions belong to ours": {back, situation{ours: ourSet(leavingMark), pods: members(ourUID),
 			revisions: []appsv1.ControllerRevision{revision("web-a", ourUID, before)}}, letRevisionsGo, ""},
@@ -148,7 +148,7 @@ func TestNextStep(t *testing.T) {
 		"back: all is prepared": {
 			back, situation{theirs: theirSet(), ours: ourSet(leavingMark), pods: members(ourUID)}, deleteOurs, ""},
 		"back: the set is another one": {back, situation{
-			theirs: theirSet(func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "x" }), ours: ourSet(leavingMark)}, done, "wants something else"},
+			theirs: theirSet(func(s *appsv1.StatefulSet) { s.Spec.ServiceName = "x" }), ours: ourSet(leavingMark)}, done, "has another spec"},
 		"back: ours is being orphaned":           {back, situation{theirs: theirSet(), ours: ourSet(leavingMark, going)}, awaitOurEnd, ""},
 		"back: pods are not adopted yet":         {back, situation{theirs: theirSet(), pods: members("")}, awaitTheirs, ""},
 		"back: all is adopted":                   {back, situation{theirs: theirSet(), pods: members(theirUID)}, done, ""},

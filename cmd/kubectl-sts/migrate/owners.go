@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deployers names the tools that say, on an object, that they look after it. They would
-// recreate a set that was moved away.
+// deployers returns the tools that deploy an object, according to its metadata. They would recreate
+// a set that was moved to another API.
 func deployers(object metav1.Object) []string {
 	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	var found []string

@@ -15,14 +15,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// protected reports whether a set is to stay where it is. On a set of apps/v1 nothing heeds the
-// annotation; it is moved along, and protects the new set.
+// protected reports whether a set has the protection annotation. On a set of apps/v1 the annotation
+// has no effect, but the move copies it, and it protects the new set.
 func protected(set metav1.Object) bool {
 	_, protected := v1.Protected(set)
 	return protected
 }
 
-// refuseProtected says why our set, which a move back would delete, is not moved.
+// refuseProtected returns why our set is not moved back: the move would delete it.
 func refuseProtected(set *v1.StatefulSet, course course) error {
 	text := "a move to apps/v1 deletes the set, and " + v1.ExplainProtection(set)
 	if course == leaving {
@@ -31,8 +31,8 @@ func refuseProtected(set *v1.StatefulSet, course course) error {
 	return errors.New(text)
 }
 
-// discard deletes a set of ours that a move has created and that has taken no pod yet. Its
-// protection is a copy of that of the apps/v1 set, which stays, and ends in a write of its own.
+// discard deletes a set of our group that a move has created and that has adopted no pod yet. Its
+// protection is a copy from the apps/v1 set, which stays. A separate write removes the copy.
 func (c cluster) discard(ctx context.Context, set *v1.StatefulSet) error {
 	sets := c.sets.AppsV1().StatefulSets(set.Namespace)
 	if protected(set) {
@@ -41,7 +41,7 @@ func (c cluster) discard(ctx context.Context, set *v1.StatefulSet) error {
 			return fmt.Errorf("encoding a patch: %w", err)
 		}
 		if set, err = sets.Patch(ctx, set.Name, types.MergePatchType, data, metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("ending its protection: %w", err)
+			return fmt.Errorf("removing its protection: %w", err)
 		}
 	}
 	return sets.Delete(ctx, set.Name, orphaning(set))

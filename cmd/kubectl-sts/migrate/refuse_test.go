@@ -56,7 +56,7 @@ func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 		want string
 	}{
 		"all mount what they should": {[]corev1.Pod{after}, ""},
-		"one was created before":     {[]corev1.Pod{after, before}, "web-1 does not mount claim log-web-1 yet"},
+		"one was created before":     {[]corev1.Pod{after, before}, "pod web-1 does not mount claim log-web-1 yet"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := refuseMisshapen(set, test.pods)
@@ -79,7 +79,7 @@ func TestASetWhoseGatesAreAskedIsNotMoved(t *testing.T) {
 		want string
 	}{
 		"no gate is asked":           {[]corev1.Pod{pod}, ""},
-		"they are asked about a pod": {[]corev1.Pod{pod, asked}, "the gates of spec.disruption are asked about web-1"},
+		"they are asked about a pod": {[]corev1.Pod{pod, asked}, "the gates of spec.disruption are requested for web-1"},
 		"the pod is somebody else's": {[]corev1.Pod{foreign}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestASetWithOverriddenMembersIsNotMoved(t *testing.T) {
 	}{
 		"no member has its override yet":            {[]corev1.Pod{plain}, ""},
 		"the pod of a member is that of nobody":     {[]corev1.Pod{notOurs}, ""},
-		"a member has its override":                 {[]corev1.Pod{plain, big}, "web-0 differs by override big"},
-		"a member has an override that was changed": {[]corev1.Pod{plain, earlier}, "web-0 differs by an earlier override"},
+		"a member has its override":                 {[]corev1.Pod{plain, big}, "pod web-0 was created with override big"},
+		"a member has an override that was changed": {[]corev1.Pod{plain, earlier}, "pod web-0 was created with an earlier override"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := refuseOverridden(set, test.pods)
@@ -137,9 +137,11 @@ func TestASetWhoseMembersAreRenderedIsNotMoved(t *testing.T) {
 		"they are not, whatever the template says": {nil, []string{"$(ORDINAL)"}, recorded(nil), ""},
 		"the template names a parameter": {
 			&v1.MemberIdentity{}, []string{"$(ORDINAL)"}, nil,
-			`spec.template.spec.containers[0].args[0]: Invalid value: "$(ORDINAL)": names $(ORDINAL): apps/v1 would take that for text; write a text that is right for all members, or a variable from metadata.name`},
-		"the template names what is no parameter":   {&v1.MemberIdentity{}, []string{"$(hostname)"}, nil, "members are made with spec.identity"},
-		"an update has yet to reach a member":       {nil, nil, recorded(&v1.MemberIdentity{}), "web-0 was made with an earlier spec.identity"},
+			`spec.template.spec.containers[0].args[0]: Invalid value: "$(ORDINAL)": names $(ORDINAL): apps/v1 would use that as plain text; write a text that is right for all members, or $(...) with a variable from metadata.name`},
+		"the template names what is no parameter": {
+			&v1.MemberIdentity{}, []string{"$(hostname)"}, nil, "members are created with spec.identity"},
+		"an update has yet to reach a member": {
+			nil, nil, recorded(&v1.MemberIdentity{}), "pod web-0 was created with an earlier spec.identity"},
 		"no member has a revision with an identity": {nil, nil, recorded(nil), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -188,7 +190,7 @@ func TestASetWhoseTemplateNamesWhatObjectsGiveIsNotMoved(t *testing.T) {
 		want      string
 	}{
 		"an output in an argument": {container: corev1.Container{Args: []string{"--id=x", "--at=$(ADDRESS)"}},
-			want: `spec.template.spec.containers[0].args[1]: Invalid value: "--at=$(ADDRESS)": names $(ADDRESS): apps/v1 would take that for text`},
+			want: `spec.template.spec.containers[0].args[1]: Invalid value: "--at=$(ADDRESS)": names $(ADDRESS): apps/v1 would use that as plain text`},
 		"an output in a variable": {container: corev1.Container{Env: []corev1.EnvVar{{Name: "AT", Value: "$(ADDRESS):80"}}},
 			want: `spec.template.spec.containers[0].env[0].value: Invalid value: "$(ADDRESS):80": names $(ADDRESS)`},
 		"the Secret of a member in a variable": {container: corev1.Container{
@@ -227,9 +229,9 @@ func TestASetInTheMiddleOfAnUpdateInPlaceIsNotMoved(t *testing.T) {
 		"none is":      {[]corev1.Pod{settled}, ""},
 		"another's is": {[]corev1.Pod{settled, foreign}, ""},
 		"all serve":    {[]corev1.Pod{in}, ""},
-		"one does not": {[]corev1.Pod{out}, "web-0 is out of service; wait until its containers have been restarted, or delete it"},
+		"one does not": {[]corev1.Pod{out}, "pod web-0 is out of service; wait until its containers have restarted, or delete it"},
 		"one is": {
-			[]corev1.Pod{settled, restarting}, "web-1 is being updated in place; wait until its containers have been restarted, or delete it"},
+			[]corev1.Pod{settled, restarting}, "pod web-1 is being updated in place; wait until its containers have restarted, or delete it"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if err := refuseRestarting(set, test.pods); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {

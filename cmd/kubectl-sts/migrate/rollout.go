@@ -15,15 +15,15 @@ import (
 	"statefulset.dev/identity"
 )
 
-// refuseRollout refuses a set that holds an update back from members that no partition describes:
-// apps/v1 would update them, too.
+// refuseRollout refuses a set with an update that has not reached members which a partition cannot
+// describe: apps/v1 would update them, too.
 func refuseRollout(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil {
 		return nil
 	}
 	if !isRecorded(set) {
 		return errors.New(
-			"the set holds its update back, and its status does not say yet whom that has reached; wait until the controller has seen the set")
+			"the update is paused or has steps, and the status does not record yet which members it has reached; wait until the controller has observed the set")
 	}
 	if set.Status.CurrentRevision == set.Status.UpdateRevision {
 		return refuseUndone(set, pods)
@@ -34,7 +34,7 @@ func refuseRollout(set *v1.StatefulSet, pods []corev1.Pod) error {
 	}
 	if rollout.Aborted || rollout.Rollback {
 		return fmt.Errorf(
-			"the update to %s is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does", rollout.Revision)
+			"the update to %s is rolled back, and apps/v1 would update all members to it; first change the template, for example with kubectl sts rollout undo", rollout.Revision)
 	}
 	if _, ok := partitionOf(set, rollout); ok {
 		return nil
@@ -52,11 +52,11 @@ func refuseRollout(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if isPaused(set) {
 		remedy = "resume the update first"
 	}
-	return fmt.Errorf("%s runs %s and %s does not: apps/v1 would update all; %s", reached, rollout.Revision, left, remedy)
+	return fmt.Errorf("%s runs %s and %s does not: apps/v1 would update all members; %s", reached, rollout.Revision, left, remedy)
 }
 
-// refuseUndone refuses a set that is paused although its template is the current one again, and
-// that has members which the update had reached: apps/v1 would take them back.
+// refuseUndone refuses a paused set whose template was reverted to the current revision, but that
+// has members which the update had reached: apps/v1 would revert them.
 func refuseUndone(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if !isPaused(set) {
 		return nil
@@ -72,7 +72,7 @@ func refuseUndone(set *v1.StatefulSet, pods []corev1.Pod) error {
 		}
 		rank, wanted := roster.Rank(ordinal)
 		if revision := pods[i].Labels[identity.RevisionLabel]; wanted && rank >= partition && revision != set.Status.UpdateRevision {
-			return fmt.Errorf("%s runs %s and the update is paused: apps/v1 would take it to %s; resume the update first", pods[i].Name, revision,
+			return fmt.Errorf("%s runs %s and the update is paused: apps/v1 would return it to %s; resume the update first", pods[i].Name, revision,
 				set.Status.UpdateRevision)
 		}
 	}
@@ -84,7 +84,8 @@ func isPaused(set *v1.StatefulSet) bool {
 	return rolling != nil && rolling.IsPaused()
 }
 
-// isRecorded reports whether the status says whom an update has reached, if the set holds it back.
+// isRecorded reports whether the status of a set that is paused or has steps records which members
+// the update has reached.
 func isRecorded(set *v1.StatefulSet) bool {
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || !rolling.IsPaused() && len(rolling.Steps) == 0 {
 		return true
@@ -96,14 +97,14 @@ func isRecorded(set *v1.StatefulSet) bool {
 	return status.CurrentRevision == status.UpdateRevision || hasRecord(status)
 }
 
-// hasRecord reports whether the status says how far the update has come.
+// hasRecord reports whether the status records the progress of the update.
 func hasRecord(status *v1.StatefulSetStatus) bool {
 	rollout := status.Rollout
 	return rollout != nil && rollout.Revision == status.UpdateRevision && rollout.Step != 0
 }
 
-// heldBack is what the status says of an update that apps/v1 would take to all members at once,
-// and the set does not; nil if there is none.
+// heldBack returns the status of an update that apps/v1 would continue to all members, while the
+// set does not; nil if there is none.
 func heldBack(set *v1.StatefulSet) *v1.RolloutStatus {
 	if set.Status.CurrentRevision == set.Status.UpdateRevision || !hasRecord(&set.Status) {
 		return nil
@@ -116,8 +117,8 @@ func heldBack(set *v1.StatefulSet) *v1.RolloutStatus {
 	return nil
 }
 
-// partitionOf is the number of members, from the first, that the update has not reached; false
-// if it has reached one before one that it has not.
+// partitionOf returns how many of the first members the update has not reached. It returns false if
+// the update has reached a member below one that it has not reached.
 func partitionOf(set *v1.StatefulSet, rollout *v1.RolloutStatus) (partition int32, ok bool) {
 	above := false
 	for ordinal := range identity.OrdinalsOf(set).All() {

@@ -15,7 +15,7 @@ import (
 )
 
 // unseen is what is said of a set of which nobody knows yet whom its update has reached.
-const unseen = "the set holds its update back, and its status does not say yet whom that has reached; wait until the controller has seen the set"
+const unseen = "the update is paused or has steps, and the status does not record yet which members it has reached; wait until the controller has observed the set"
 
 // updating is a set of four members in the middle of an update of that kind.
 func updating(rolling v1.RollingUpdateStatefulSetStrategy, rollout *v1.RolloutStatus) *v1.StatefulSet {
@@ -64,9 +64,9 @@ func TestAnUpdateByStepsIsMoved(t *testing.T) {
 		"that has no record yet is refused":               {err: unseen},
 		"whose record is of a template before is refused": {rollout: &v1.RolloutStatus{Revision: "web-a", Step: 1}, err: unseen},
 		"that has reached one in the middle is refused": {rollout: reaches(1, v1.OrdinalRange{First: 1}),
-			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; promote or abort the update first"},
+			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all members; promote or abort the update first"},
 		"that is rolled back is refused": {rollout: &v1.RolloutStatus{Revision: "web-b", Step: 1, Rollback: true},
-			err: "the update to web-b is rolled back, and apps/v1 would update all members to it; give the set another template first, as kubectl sts rollout undo does"},
+			err: "the update to web-b is rolled back, and apps/v1 would update all members to it; first change the template, for example with kubectl sts rollout undo"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			steps := v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}}
@@ -92,7 +92,7 @@ func TestAPausedUpdateIsMoved(t *testing.T) {
 			rolling: v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{{Updated: intstr.FromInt32(1)}}},
 			rollout: reaches(2, v1.OrdinalRange{First: 3}), partition: 3},
 		"that has reached one in the middle is refused": {rollout: reaches(1, v1.OrdinalRange{First: 1}),
-			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all; resume the update first"},
+			err: "web-1 runs web-b and web-2 does not: apps/v1 would update all members; resume the update first"},
 		"that has no record yet is refused":   {err: unseen},
 		"that nobody has seen yet is refused": {rollout: reaches(1), unseen: true, err: unseen},
 	} {
@@ -116,7 +116,7 @@ func TestAPausedUpdateThatWasTakenBackIsMoved(t *testing.T) {
 	}{
 		"when all members run the current revision": {running: "web-a"},
 		"unless a member runs another": {running: "web-b",
-			err: "web-2 runs web-b and the update is paused: apps/v1 would take it to web-a; resume the update first"},
+			err: "web-2 runs web-b and the update is paused: apps/v1 would return it to web-a; resume the update first"},
 		"when the partition leaves that one alone": {running: "web-b", partition: new(int32(3))},
 		"when that one is on its way out":          {running: "web-b", deleted: true},
 	} {

@@ -17,12 +17,12 @@ import (
 	"statefulset.dev/identity"
 )
 
-// situation is all that a decision about a move may see.
+// situation is the state of the cluster on which a decision about a move depends.
 type situation struct {
-	// theirs is the apps/v1 set, ours the other, of the same name. Nil if there is none.
+	// theirs is the apps/v1 set, and ours the set of our group with the same name, or nil.
 	theirs *appsv1.StatefulSet
 	ours   *v1.StatefulSet
-	// stored is ours as the server sent it, with fields that this program does not know.
+	// stored is the answer of the server about ours, with fields that this program does not know.
 	stored []byte
 
 	pods      []corev1.Pod
@@ -56,8 +56,7 @@ func refersTo(object metav1.Object, uid types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return ref.UID == uid })
 }
 
-// ownedByFormer counts the objects that still refer to an apps/v1 set of this name that
-// is gone.
+// ownedByFormer counts the objects that still refer to a deleted apps/v1 set of this name.
 func (s *situation) ownedByFormer() owned {
 	var uids []types.UID
 	for _, object := range s.objects() {
@@ -90,9 +89,9 @@ func (s *situation) objects() []metav1.Object {
 	return all
 }
 
-// strays are revisions that somebody recorded while our set was held, and that nobody
-// runs: the built-in controller did not recognize the template. Left there, they would
-// mislead it again.
+// strays returns revisions that were recorded while our set was suspended, and that no pod runs:
+// the built-in controller did not recognize the template. If they stayed, they would mislead it
+// again.
 func (s *situation) strays() []*appsv1.ControllerRevision {
 	needed := map[string]bool{s.ours.Status.CurrentRevision: true, s.ours.Status.UpdateRevision: true}
 	for i := range s.pods {
@@ -110,7 +109,7 @@ func (s *situation) strays() []*appsv1.ControllerRevision {
 	return strays
 }
 
-// free counts pods and revisions that nobody controls.
+// free counts pods and revisions that have no controller.
 func (s *situation) free() (pods, revisions int) {
 	for i := range s.pods {
 		if metav1.GetControllerOfNoCopy(&s.pods[i]) == nil && s.pods[i].DeletionTimestamp == nil {
@@ -125,14 +124,14 @@ func (s *situation) free() (pods, revisions int) {
 	return pods, revisions
 }
 
-// updating reports whether the set has members of two revisions, so that it matters
-// which of the two a new pod is made from.
+// updating reports whether the set has members of two revisions, so that the revision of a new pod
+// matters.
 func (s *situation) updating() bool {
 	return s.ours.Status.CurrentRevision != s.ours.Status.UpdateRevision
 }
 
-// incomplete names the first wanted member of ours whose pod is missing or about to
-// go, empty if there is none.
+// incomplete returns the first desired member of our set whose pod is missing or terminating, empty
+// if there is none.
 func (s *situation) incomplete() string {
 	there := map[string]bool{}
 	for i := range s.pods {
@@ -157,13 +156,13 @@ func (s *situation) ready() int {
 	return n
 }
 
-// heldIsSeen reports whether our controller says that it has seen the hold. It works
-// on a set one look at a time, so from then on it does nothing for it.
+// heldIsSeen reports whether the status shows that our controller has observed the hold. It runs
+// only one sync of a set at a time, so from then on it does nothing for the set.
 func (s *situation) heldIsSeen() bool {
 	return s.ours.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonHeld && s.ours.Status.ObservedGeneration == s.ours.Generation
 }
 
-// inCharge reports whether our controller says that it looks after the set again.
+// inCharge reports whether the status shows that our controller reconciles the set again.
 func (s *situation) inCharge() bool {
 	ready := s.ours.Status.Condition(v1.StatefulSetReady)
 	return ready.Type != "" && ready.Reason != v1.ReasonHeld && ready.Reason != v1.ReasonPending &&
@@ -177,21 +176,19 @@ func (s *situation) sameRevisions() bool {
 		ptr.Deref(a.CollisionCount, 0) == ptr.Deref(b.CollisionCount, 0)
 }
 
-// deletesClaims reports whether the apps/v1 set takes its claims along when it is
-// deleted.
+// deletesClaims reports whether the deletion of the apps/v1 set deletes its claims.
 func (s *situation) deletesClaims() bool {
 	policy := s.theirs.Spec.PersistentVolumeClaimRetentionPolicy
 	return policy != nil && policy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
-// sameRetention reports whether the apps/v1 set treats its claims as ours says.
+// sameRetention reports whether both sets have the same whenDeleted.
 func sameRetention(theirs *appsv1.StatefulSet, ours *v1.StatefulSet) bool {
 	a, b := theirs.Spec.PersistentVolumeClaimRetentionPolicy, ours.Spec.PersistentVolumeClaimRetentionPolicy
 	return a == nil || b == nil || string(a.WhenDeleted) == string(b.WhenDeleted)
 }
 
-// takesClaims reports whether the set that is moved takes its claims along when it is
-// deleted.
+// takesClaims reports whether the deletion of the old set would delete its claims.
 func (s *situation) takesClaims() bool {
 	if s.theirs != nil {
 		return s.deletesClaims()
@@ -200,7 +197,7 @@ func (s *situation) takesClaims() bool {
 	return policy != nil && policy.WhenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
-// memberLabels are the labels that the pods of the set get.
+// memberLabels returns the labels of the pod template.
 func (s *situation) memberLabels() map[string]string {
 	if s.theirs != nil {
 		return s.theirs.Spec.Template.Labels
@@ -208,7 +205,7 @@ func (s *situation) memberLabels() map[string]string {
 	return s.ours.Spec.Template.Labels
 }
 
-// kind is the API that the set is of.
+// kind returns the API of the set.
 func (s *situation) kind() string {
 	if s.ours != nil {
 		return v1.SchemeGroupVersion.String()
@@ -216,20 +213,20 @@ func (s *situation) kind() string {
 	return appsv1.SchemeGroupVersion.String()
 }
 
-// describe says where a move begins.
+// describe returns the state at the beginning of a move.
 func (s *situation) describe() string {
 	text := fmt.Sprintf("%d pods (%d ready), %d claims, %d revisions", len(s.pods), s.ready(), len(s.claims), len(s.revisions))
 	switch {
 	case s.theirs != nil && s.ours != nil:
 		return "in the middle of a move: " + text
 	case s.theirs != nil:
-		return fmt.Sprintf("of %s: %s%s", appsv1.SchemeGroupVersion, text,
+		return fmt.Sprintf("in %s: %s%s", appsv1.SchemeGroupVersion, text,
 			underWay(s.theirs.Status.CurrentRevision, s.theirs.Status.UpdateRevision))
 	}
 	if course, _ := courseOf(s.ours); course == arriving || course == leaving {
 		return "in the middle of a move: " + text
 	}
-	return fmt.Sprintf("of %s: %s%s", v1.SchemeGroupVersion, text, underWay(s.ours.Status.CurrentRevision, s.ours.Status.UpdateRevision))
+	return fmt.Sprintf("in %s: %s%s", v1.SchemeGroupVersion, text, underWay(s.ours.Status.CurrentRevision, s.ours.Status.UpdateRevision))
 }
 
 func underWay(current, update string) string {

@@ -14,18 +14,18 @@ import (
 	"statefulset.dev/identity"
 )
 
-// picture is what must be the same before and after a move.
+// picture is the state that must be the same before and after a move.
 type picture struct {
 	pods   map[string]life
 	claims map[string]types.UID
 	// update is the revision of the template; members that did not run it may have been
 	// replaced by the update.
 	update string
-	// wanted reports whether an ordinal is one of the set's.
+	// wanted reports whether the set should have a member with this ordinal.
 	wanted func(ordinal int) bool
 }
 
-// life tells one run of a pod from another.
+// life identifies one run of a pod.
 type life struct {
 	uid      types.UID
 	started  string
@@ -56,7 +56,7 @@ func (s *situation) picture() (picture, error) {
 	return p, nil
 }
 
-// surplus reports whether a pod or a claim is of a member that is not wanted.
+// surplus reports whether a pod or a claim belongs to a surplus member.
 func (p picture) surplus(name string) bool {
 	_, ordinal, _ := identity.ParsePodName(name)
 	return !p.wanted(ordinal)
@@ -73,28 +73,28 @@ func lifeOf(pod *corev1.Pod) life {
 	return l
 }
 
-// compare says what is not as it was: what the set's own update explains, and what
-// nothing explains.
+// compare returns the differences: those that the set's own update explains, and those that nothing
+// explains.
 func compare(before, after picture) (explained, unexplained []string) {
 	for _, name := range sortedKeys(before.pods) {
 		was, is := before.pods[name], after.pods[name]
 		switch {
 		case sameRun(was, is):
 		case was.leaving, is.uid == "" && before.surplus(name), was.updatedTo(is, after.update):
-			explained = append(explained, fmt.Sprintf("pod %s was replaced by the update or the scale-down that was under way", name))
+			explained = append(explained, fmt.Sprintf("pod %s was replaced by the update or the scale-down that was in progress", name))
 		case is.uid == "":
-			unexplained = append(unexplained, fmt.Sprintf("pod %s is gone", name))
+			unexplained = append(unexplained, fmt.Sprintf("pod %s does not exist any more", name))
 		case is.uid != was.uid:
-			unexplained = append(unexplained, fmt.Sprintf("pod %s is another one than before", name))
+			unexplained = append(unexplained, fmt.Sprintf("pod %s is not the same pod as before", name))
 		default:
-			unexplained = append(unexplained, fmt.Sprintf("pod %s has restarted: it started at %s with restarts %q, before at %s with %q", name,
+			unexplained = append(unexplained, fmt.Sprintf("pod %s has restarted: it started at %s with restarts %q, but before at %s with %q", name,
 				is.started, strings.TrimSpace(is.restarts), was.started, strings.TrimSpace(was.restarts)))
 		}
 	}
 	return explained, append(unexplained, compareClaims(before, after)...)
 }
 
-// sameRun reports whether a pod has run on, or has started for the first time.
+// sameRun reports whether a pod has kept running, or has started for the first time.
 func sameRun(was, is life) bool {
 	return is.uid == was.uid && (was.started == "" || is.started == was.started && is.restarts == was.restarts)
 }
@@ -107,7 +107,7 @@ func (l life) updatedTo(is life, update string) bool {
 func compareClaims(before, after picture) (unexplained []string) {
 	for _, name := range sortedKeys(before.claims) {
 		if is, ok := after.claims[name]; is != before.claims[name] && (ok || !before.surplus(name)) {
-			unexplained = append(unexplained, fmt.Sprintf("claim %s is not the one that it was", name))
+			unexplained = append(unexplained, fmt.Sprintf("claim %s is not the same claim as before", name))
 		}
 	}
 	return unexplained

@@ -27,10 +27,10 @@ func TestCompare(t *testing.T) {
 			was: life{uid: "1", revision: "web-b", leaving: true}, is: life{}, explained: "was replaced"},
 		"a surplus pod has gone": {
 			name: "web-7", was: life{uid: "1", revision: "web-b"}, is: life{}, explained: "was replaced"},
-		"an updated pod has gone": {was: life{uid: "1", revision: "web-b"}, is: life{}, unexplained: "is gone"},
+		"an updated pod has gone": {was: life{uid: "1", revision: "web-b"}, is: life{}, unexplained: "does not exist any more"},
 		"an updated pod is another": {
-			was: life{uid: "1", revision: "web-b"}, is: life{uid: "2", revision: "web-b"}, unexplained: "is another one"},
-		"an outdated pod is another, still outdated": {was: old, is: life{uid: "2", revision: "web-a"}, unexplained: "is another one"},
+			was: life{uid: "1", revision: "web-b"}, is: life{uid: "2", revision: "web-b"}, unexplained: "is not the same pod"},
+		"an outdated pod is another, still outdated": {was: old, is: life{uid: "2", revision: "web-a"}, unexplained: "is not the same pod"},
 		"a container has restarted": {
 			was: old, is: life{uid: "1", started: "8:00", revision: "web-a", restarts: "main:1 "}, unexplained: "has restarted"},
 	} {

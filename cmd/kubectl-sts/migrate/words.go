@@ -9,7 +9,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// String says what the step is to do, or what it waits for.
+// String describes the action of the step, or what it waits for.
 func (s step) String() string {
 	if text, ok := words()[s]; ok {
 		return text
@@ -21,34 +21,34 @@ func words() map[step]string {
 	const released, copied = "wait until the garbage collector has released the pods of the ",
 		"copy the revisions and the collision count of the status"
 	return map[step]string{
-		createOurs:           "create the set in " + v1.GroupName + ", on hold",
-		discardOurs:          "remove the set in " + v1.GroupName + ", which is on hold and has no pods",
-		awaitHold:            "wait until the controller of " + v1.GroupName + " has seen the hold",
-		awaitTheirStatus:     "wait until the built-in controller has looked at the present spec",
+		createOurs:           "create the set in " + v1.GroupName + ", suspended",
+		discardOurs:          "remove the set in " + v1.GroupName + ", which is suspended and has no pods",
+		awaitHold:            "wait until the controller of " + v1.GroupName + " has observed the hold",
+		awaitTheirStatus:     "wait until the built-in controller has observed the current spec",
 		copyStatusToOurs:     copied,
 		copyStatusToTheirs:   copied,
-		keepClaims:           "set whenDeleted of the apps/v1 set to Retain, so that it takes no claim along",
+		keepClaims:           "set whenDeleted of the apps/v1 set to Retain, so that no claim is deleted with it",
 		releaseClaims:        "remove the owner references of the old set from the claims",
-		deleteTheirs:         "delete the apps/v1 set, and leave its pods alone",
+		deleteTheirs:         "delete the apps/v1 set, and keep its pods",
 		awaitTheirEnd:        released + "apps/v1 set",
 		awaitFreedFromTheirs: released + "apps/v1 set",
 		endHold:              "end the hold",
 		awaitOurs:            "wait until the controller of " + v1.GroupName + " has taken over",
-		awaitMembers:         "wait until every member has a pod, because an update is under way",
-		beginHold:            "put the set in " + v1.GroupName + " on hold",
-		pauseHold:            "end the hold for a moment, because a pod is missing and an update is under way",
+		awaitMembers:         "wait until every member has a pod, because an update is in progress",
+		beginHold:            "suspend the set in " + v1.GroupName,
+		pauseHold:            "end the hold temporarily, because a pod is missing and an update is in progress",
 		letRevisionsGo:       "remove the owner references of the old set from the revisions",
 		createTheirs:         "create the apps/v1 set",
 		awaitRecognition:     "wait until the built-in controller has adopted the revisions and recognized the template",
-		deleteOurs:           "delete the set in " + v1.GroupName + ", and leave its pods alone",
+		deleteOurs:           "delete the set in " + v1.GroupName + ", and keep its pods",
 		awaitOurEnd:          released + "set in " + v1.GroupName,
 		awaitTheirs:          "wait until the built-in controller has taken over",
-		restoreClaims:        "set whenDeleted of the apps/v1 set to what it was",
+		restoreClaims:        "restore whenDeleted of the apps/v1 set",
 		dropStrays:           "delete the revisions that were recorded during the move and that no pod runs",
 	}
 }
 
-// forthSteps and backSteps are the steps of a move that nobody disturbs.
+// forthSteps and backSteps return the steps of a move without interference from other clients.
 func forthSteps(deletesClaims bool) []step {
 	steps := []step{createOurs, awaitHold, copyStatusToOurs}
 	if deletesClaims {

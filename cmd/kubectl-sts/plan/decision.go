@@ -14,13 +14,13 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/members"
 )
 
-// decides reports whether the update that is under way would be promoted or aborted.
+// decides reports whether the running update would be promoted or aborted.
 func (c change) decides() bool { return c.promoted != 0 || c.promotedAll || c.aborted }
 
 // replaces reports whether members would be replaced.
 func (c change) replaces() bool { return len(c.replaced) > 0 }
 
-// validateRequest checks what is no change of the set, but is asked for.
+// validateRequest checks the flags that request something without changing the set.
 func (c change) validateRequest() error {
 	requests := 0
 	for _, asked := range []bool{c.promoted != 0, c.promotedAll, c.aborted, c.replaces()} {
@@ -32,17 +32,17 @@ func (c change) validateRequest() error {
 	case c.promoted < 0:
 		return fmt.Errorf("--promote is %d, must be 1 or more", c.promoted)
 	case c.forced && !c.replaces():
-		return errors.New("--force is for --replace, which was not given")
+		return errors.New("--force requires --replace")
 	case requests > 1:
-		return errors.New("give one of --promote, --promote-all, --abort and --replace")
+		return errors.New("--promote, --promote-all, --abort and --replace cannot be combined with each other")
 	case requests == 1 && (c.file != "" || c.replicas != unchanged || len(c.images)+len(c.removed) > 0):
-		return errors.New("--promote, --promote-all, --abort and --replace are about a set as it is, and cannot be combined with a change")
+		return errors.New("--promote, --promote-all, --abort and --replace cannot be combined with a change of the set")
 	default:
 		return nil
 	}
 }
 
-// askDecided gets the plan of the set after the decision.
+// askDecided gets the plan of the set after a promotion or an abort.
 func (r *request) askDecided(ctx context.Context, name string) (*v1.StatefulSetPlan, error) {
 	sets := r.sets.AppsV1().StatefulSets(r.namespace)
 	set, err := sets.Get(ctx, name, metav1.GetOptions{})
@@ -67,7 +67,7 @@ func (r *request) askReplaced(ctx context.Context, name string) (*v1.StatefulSet
 		return nil, fmt.Errorf("--replace: %w", err)
 	}
 	if of != name {
-		return nil, fmt.Errorf("--replace names a member of set %s, and the plan is of set %s", of, name)
+		return nil, fmt.Errorf("--replace names a member of set %s, but the plan is for set %s", of, name)
 	}
 	request := &v1.StatefulSetReplacement{ObjectMeta: metav1.ObjectMeta{Name: name}, Ordinals: members.Each(ordinals), Force: r.change.forced}
 	return r.sets.AppsV1().StatefulSets(r.namespace).PlanReplacement(ctx, name, request, metav1.CreateOptions{})

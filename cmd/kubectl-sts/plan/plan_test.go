@@ -70,7 +70,7 @@ func TestChange(t *testing.T) {
 		"the image of every container": {change: change{replicas: unchanged, images: []string{"*=new"}}, image: "new", count: 3},
 		"without a member":             {change: change{replicas: unchanged, removed: []string{"db-1"}}, image: "old", count: 2},
 		"without a member that there is not": {
-			change: change{replicas: unchanged, removed: []string{"db-3"}}, wantErr: "set db has no member db-3, so that it cannot be removed",
+			change: change{replicas: unchanged, removed: []string{"db-3"}}, wantErr: "set db has no member db-3 to remove",
 		},
 		"an image of a container that is not there": {
 			change: change{replicas: unchanged, images: []string{"web=new"}}, wantErr: `has no container "web": it has db`,
@@ -102,12 +102,12 @@ func TestFlagsThatCannotBeUsedAreNamed(t *testing.T) {
 	}{
 		"an image without a container": {change{images: []string{"nginx"}}, `--image is "nginx", must be CONTAINER=IMAGE`},
 		"a container without an image": {change{images: []string{"web="}}, `--image is "web="`},
-		"a number and a removal":       {change{replicas: 3, removed: []string{"db-1"}}, "give either --replicas or --remove"},
+		"a number and a removal":       {change{replicas: 3, removed: []string{"db-1"}}, "use either --replicas or --remove"},
 		"a negative number":            {change{replicas: -3}, "--replicas is -3, must be 0 or more"},
 		"a replacement and a decision": {
-			change{replicas: unchanged, replaced: []string{"db-1"}, aborted: true}, "give one of --promote, --promote-all, --abort and --replace"},
+			change{replicas: unchanged, replaced: []string{"db-1"}, aborted: true}, "--promote, --promote-all, --abort and --replace cannot be combined with each other"},
 		"a replacement and a change":  {change{replicas: 2, replaced: []string{"db-1"}}, "cannot be combined with a change"},
-		"force without a replacement": {change{replicas: unchanged, forced: true}, "--force is for --replace, which was not given"},
+		"force without a replacement": {change{replicas: unchanged, forced: true}, "--force requires --replace"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,12 +123,12 @@ func TestRender(t *testing.T) {
 	plan.Namespace, plan.Name = "shop", "web"
 	plan.Rounds = []v1.PlanRound{
 		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create revision web-2 (2)", Message: "the template is new"}}},
-			{Actions: []v1.PlanAction{{Description: "delete pod web-1 (update)", Message: "it does not run the present revision"}}}},
+			{Actions: []v1.PlanAction{{Description: "delete pod web-1 (update)", Message: "the pod is outdated"}}}},
 			WaitingFor: "pod web-1 to terminate", Members: []v1.PlanMember{
 				{Ordinal: 3, WhyNot: v1.PlanWhyNotBudget, Message: "2 may be"}, {Ordinal: 2, WhyNot: v1.PlanWhyNotBudget, Message: "2 may be"},
 				{Ordinal: 0, WhyNot: v1.PlanWhyNotPartition, Message: "the first is left alone"}}, ExpectedEvents: []string{"pod web-1 is gone"}},
-		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create pod web-1 at web-2", Message: "the member has no pod"},
-			{Description: "create pod web-2 at web-2", Message: "the member has no pod"}}}},
+		{Steps: []v1.PlanStep{{Actions: []v1.PlanAction{{Description: "create pod web-1 at web-2", Message: "the pod is missing"},
+			{Description: "create pod web-2 at web-2", Message: "the pod is missing"}}}},
 			Warnings: []v1.PlanWarning{{Reason: "ClaimShared", Message: "set a has the claims of set b"}}},
 	}
 	compare(t, "testdata/rollout.txt", render(plan))

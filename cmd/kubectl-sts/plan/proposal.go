@@ -22,20 +22,20 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/members"
 )
 
-// unchanged stands for a number of replicas that is not to be changed.
+// unchanged means that the number of replicas does not change.
 const unchanged = -1
 
-// change is how sets would be changed.
+// change is the change of sets to plan.
 type change struct {
 	file     string
 	replicas int32
 	images   []string
 	removed  []string
-	// promoted, promotedAll and aborted are decisions about the update that is under way.
+	// promoted, promotedAll and aborted are decisions about the running update.
 	promoted             int32
 	promotedAll, aborted bool
-	// replaced are members that somebody asks to have replaced, although others are unavailable
-	// if forced.
+	// replaced lists the members to replace. With forced, they are replaced although other members
+	// are unavailable.
 	replaced []string
 	forced   bool
 }
@@ -52,7 +52,7 @@ func (c change) validate() error {
 		return fmt.Errorf("--replicas is %d, must be 0 or more", c.replicas)
 	}
 	if c.replicas != unchanged && len(c.removed) > 0 {
-		return errors.New("give either --replicas or --remove: to remove members lowers replicas by as many")
+		return errors.New("use either --replicas or --remove: --remove lowers replicas by the number of removed members")
 	}
 	for _, image := range c.images {
 		if container, name, ok := strings.Cut(image, "="); !ok || container == "" || name == "" {
@@ -62,7 +62,7 @@ func (c change) validate() error {
 	return nil
 }
 
-// ask gets the plans of the set named in args, or of those in the file.
+// ask gets the plans of the set named in args, or of the sets in the file.
 func (r *request) ask(ctx context.Context, args []string, stdin io.Reader) ([]*v1.StatefulSetPlan, error) {
 	if r.change.isNone() {
 		plan, err := r.sets.AppsV1().StatefulSets(r.namespace).GetPlan(ctx, args[0], metav1.GetOptions{})
@@ -94,7 +94,7 @@ func (r *request) ask(ctx context.Context, args []string, stdin io.Reader) ([]*v
 	return plans, nil
 }
 
-// proposals are the sets that the flags are to be applied to.
+// proposals returns the sets to which the flags apply.
 func (r *request) proposals(ctx context.Context, args []string, stdin io.Reader) ([]*v1.StatefulSet, error) {
 	if r.change.file == "" {
 		set, err := r.sets.AppsV1().StatefulSets(r.namespace).Get(ctx, args[0], metav1.GetOptions{})
@@ -115,8 +115,8 @@ func (r *request) proposals(ctx context.Context, args []string, stdin io.Reader)
 	return sets, nil
 }
 
-// keepReplicas does what applying a file does that leaves out the replicas: somebody
-// else, such as an autoscaler, has the say about them.
+// keepReplicas keeps the replicas of the live set if the file does not specify them, as applying
+// such a file would: another client, such as an autoscaler, manages the field.
 func (r *request) keepReplicas(ctx context.Context, set *v1.StatefulSet) error {
 	if set.Spec.Replicas != nil {
 		return nil
@@ -132,7 +132,7 @@ func (r *request) keepReplicas(ctx context.Context, set *v1.StatefulSet) error {
 	return nil
 }
 
-// readFile returns the sets of our group in a file. Other objects are left out.
+// readFile returns the sets of our group in a file. It ignores other objects.
 func readFile(path string, stdin io.Reader) ([]*v1.StatefulSet, error) {
 	from := stdin
 	if path != "-" {
@@ -169,8 +169,7 @@ func readFile(path string, stdin io.Reader) ([]*v1.StatefulSet, error) {
 	return sets, nil
 }
 
-// decode refuses fields that do not exist: a plan without them would be a plan of
-// something else.
+// decode refuses fields that do not exist, because a plan that ignores them would be wrong.
 func decode(raw map[string]any) (*v1.StatefulSet, error) {
 	text, err := json.Marshal(raw)
 	if err != nil {
@@ -182,12 +181,12 @@ func decode(raw map[string]any) (*v1.StatefulSet, error) {
 		return nil, err
 	}
 	if set.Name == "" {
-		return nil, errors.New("metadata.name is missing: a plan is of one set")
+		return nil, errors.New("metadata.name is missing: a plan is for one set")
 	}
 	return set, nil
 }
 
-// apply changes a set as the flags say.
+// apply changes a set according to the flags.
 func (c change) apply(set *v1.StatefulSet) error {
 	if c.replicas != unchanged {
 		set.Spec.Replicas = &c.replicas

@@ -15,9 +15,10 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// write prints a plan in the wanted form. Plans after the first are set off.
+// write prints a plan in the requested format. With more, it first prints a separator from the
+// previous plan.
 func write(out io.Writer, plan *v1.StatefulSetPlan, form string, more bool) error {
-	// A typed client drops what the answer says about its kind.
+	// A typed client drops the kind and the version of the answer.
 	plan.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("StatefulSetPlan"))
 	var text []byte
 	var err error
@@ -47,8 +48,8 @@ func marshalJSON(plan *v1.StatefulSetPlan) ([]byte, error) {
 	return []byte(terminal.JSON(string(text)) + "\n"), err
 }
 
-// marshalYAML writes JSON, which is YAML, too, for text that YAML has no place for or that
-// would steer a terminal.
+// marshalYAML writes JSON, which is also YAML, if the plan has text that YAML cannot represent or
+// that would control a terminal.
 func marshalYAML(plan *v1.StatefulSetPlan) ([]byte, error) {
 	text, err := yaml.Marshal(plan)
 	if err != nil || terminal.Text(string(text)) != string(text) {
@@ -57,8 +58,8 @@ func marshalYAML(plan *v1.StatefulSetPlan) ([]byte, error) {
 	return text, nil
 }
 
-// render prints a plan for people: numbered steps, what the host answers them with,
-// and how it ends.
+// render prints a plan for people: numbered steps, the answers of the cluster to them, and the
+// outcome.
 func render(plan *v1.StatefulSetPlan) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s/%s\n", strings.ToLower(v1.Kind)+"."+v1.GroupName, terminal.Line(plan.Namespace), terminal.Line(plan.Name))
@@ -83,13 +84,13 @@ func render(plan *v1.StatefulSetPlan) string {
 		fmt.Fprintln(&out, "      nothing to do")
 	}
 	if plan.Truncated {
-		fmt.Fprintln(&out, "      ... and more: this is only the beginning")
+		fmt.Fprintln(&out, "      ... and more: the plan is truncated")
 	}
 	fmt.Fprintf(&out, "%s: %s\n", terminal.Line(string(plan.Outcome)), terminal.Line(plan.Message))
 	return out.String()
 }
 
-// renderMembers tells of members that a round leaves out, those with the same reason together.
+// renderMembers lists the members that a round leaves out, grouped by their reason.
 func renderMembers(out io.Writer, set string, members []v1.PlanMember) {
 	var names []string
 	for i, m := range members {
@@ -102,7 +103,7 @@ func renderMembers(out io.Writer, set string, members []v1.PlanMember) {
 	}
 }
 
-// renderStep numbers a step; what is done at the same time has one number.
+// renderStep prints a step with its number. Actions that run at the same time share a number.
 func renderStep(out io.Writer, number int, step v1.PlanStep) {
 	for i, action := range step.Actions {
 		label := "     "

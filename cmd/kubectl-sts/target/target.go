@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package target says at what a command aims: a cluster, and a namespace of it.
+// Package target describes the target of a command: a cluster, and a namespace in it.
 package target
 
 import (
@@ -13,11 +13,11 @@ import (
 	"statefulset.dev/client/clientset/versioned"
 )
 
-// Target is where a command looks and acts.
+// Target is the cluster and the namespace that a command works on.
 type Target struct {
-	// Config leads to the cluster.
+	// Config is the configuration of clients for the cluster.
 	Config *rest.Config
-	// Namespace is the one that the user named, or that of the kubeconfig.
+	// Namespace is the namespace of the flag, or else of the kubeconfig.
 	Namespace string
 }
 
@@ -34,7 +34,7 @@ func Of(getter genericclioptions.RESTClientGetter) (Target, error) {
 	return Target{config, namespace}, nil
 }
 
-// Sets is a client for the sets of the cluster.
+// Sets returns a client for the sets of the cluster.
 func (t Target) Sets() (versioned.Interface, error) {
 	sets, err := versioned.NewForConfig(t.Config)
 	if err != nil {

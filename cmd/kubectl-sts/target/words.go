@@ -13,15 +13,16 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// IsKind reports whether a word names our sets. With the group of the built-in ones it does not.
+// IsKind reports whether a word is a resource name of our sets. A word with the group of the
+// built-in sets is not.
 func IsKind(word string) bool {
 	plain, group, _ := strings.Cut(strings.ToLower(word), ".")
 	return slices.Contains([]string{"statefulset", "statefulsets", "sts", "sset"}, plain) &&
 		slices.Contains([]string{"", v1.GroupName, v1.SchemeGroupVersion.Version + "." + v1.GroupName}, group)
 }
 
-// OneSet is the kind and the name of the one set that the arguments of a command name, as in
-// "web", "statefulset/web" and "statefulset web"; false if they are none or too many.
+// OneSet returns the kind and the name of the one set in the arguments of a command, as in "web",
+// "statefulset/web" and "statefulset web". It returns false for no arguments and for too many.
 func OneSet(args []string) (kind, name string, ok bool) {
 	switch {
 	case len(args) == 1 && strings.Contains(args[0], "/"):
@@ -34,8 +35,8 @@ func OneSet(args []string) (kind, name string, ok bool) {
 	return kind, name, kind != ""
 }
 
-// DryRun is what the options of a write have so that the server only tries it, if that was
-// asked for.
+// DryRun returns the field DryRun for the options of a write: set if the user requested a server
+// dry run.
 func DryRun(strategy cmdutil.DryRunStrategy) []string {
 	if strategy == cmdutil.DryRunServer {
 		return []string{metav1.DryRunAll}
@@ -43,7 +44,7 @@ func DryRun(strategy cmdutil.DryRunStrategy) []string {
 	return nil
 }
 
-// DryRunSuffix is what a message ends with that says what would be done.
+// DryRunSuffix returns the end of a message about a change that was only a dry run.
 func DryRunSuffix(dryRun cmdutil.DryRunStrategy) string {
 	switch dryRun {
 	case cmdutil.DryRunClient:

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text with everything escaped that is not a visible character or a space,
-// line breaks and tabs included.
+// Line escapes everything in text that is not a visible character or a space, also line breaks and
+// tabs.
 func Line(text string) string { return escape(text, unicode.IsGraphic) }
 
 // Text is Line for text of several lines: line breaks and tabs stay.
@@ -20,8 +20,8 @@ func Text(text string) string { return escape(text, keptInText) }
 
 func keptInText(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }
 
-// escape writes what is not to be kept as it would stand in a Go string. Bytes that are
-// no UTF-8 are escaped, too: some terminals take them for control characters.
+// escape writes characters that keep rejects as in a Go string literal. It also escapes bytes that
+// are not UTF-8, because some terminals interpret them as control characters.
 func escape(text string, keep func(rune) bool) string {
 	if clean(text, keep) {
 		return text
@@ -63,8 +63,8 @@ func escaped(r rune) string {
 	}
 }
 
-// JSON returns a JSON document that means the same and has no control characters but
-// line breaks. Those can only be in its strings, where JSON has an escape for them.
+// JSON returns an equivalent JSON document without control characters other than line breaks and
+// tabs. Control characters can only be in its strings, where JSON has an escape for them.
 func JSON(document string) string {
 	if clean(document, keptInText) {
 		return document

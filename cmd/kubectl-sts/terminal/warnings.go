@@ -5,7 +5,7 @@ package terminal
 
 import "k8s.io/client-go/rest"
 
-// Warnings returns a handler that gives warnings of servers to another one as single lines.
+// Warnings returns a handler that passes warnings of servers to another handler as single lines.
 func Warnings(to rest.WarningHandler) rest.WarningHandler { return warnings{to} }
 
 type warnings struct{ to rest.WarningHandler }

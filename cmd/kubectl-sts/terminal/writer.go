@@ -12,14 +12,14 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// Guard returns streams whose outputs escape what Text escapes, whatever they lead to.
+// Guard returns streams whose outputs escape what Text escapes, also for files and pipes.
 func Guard(streams genericiooptions.IOStreams) genericiooptions.IOStreams {
 	streams.Out, streams.ErrOut = Writer(streams.Out), Writer(streams.ErrOut)
 	return streams
 }
 
-// GuardTerminals is Guard for outputs that are terminals. Others get every byte as it is,
-// for programs that read what kubectl prints.
+// GuardTerminals is Guard for outputs that are terminals. Files and pipes get every byte unchanged,
+// for programs that read the output of kubectl.
 func GuardTerminals(streams genericiooptions.IOStreams) genericiooptions.IOStreams {
 	if printers.IsTerminal(streams.Out) {
 		streams.Out = Writer(streams.Out)
@@ -30,12 +30,12 @@ func GuardTerminals(streams genericiooptions.IOStreams) genericiooptions.IOStrea
 	return streams
 }
 
-// Writer returns a writer that writes to out what Text makes of the text it is given.
+// Writer returns a writer that passes its text through Text and writes the result to out.
 func Writer(out io.Writer) io.Writer { return &writer{out: out} }
 
 type writer struct {
 	out io.Writer
-	// begun are the bytes of a character whose end has not been written yet.
+	// begun has the first bytes of a character whose other bytes have not arrived yet.
 	begun []byte
 }
 
@@ -49,7 +49,7 @@ func (w *writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unfinished is how many bytes at the end are the beginning of a character.
+// unfinished returns how many bytes at the end are the beginning of an incomplete character.
 func unfinished(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {

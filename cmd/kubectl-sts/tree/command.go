@@ -19,17 +19,17 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/target"
 )
 
-// NewCommand is the command that shows a set as a tree. The getter must lead to the
-// cluster as it is.
+// NewCommand returns the command that shows a set as a tree. The getter must access the cluster
+// without the adapter.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	var watch bool
 	command := &cobra.Command{
 		Use:   "tree NAME",
 		Short: "Show a StatefulSet with its revisions, members and claims",
 		Long: `Show a StatefulSet of apps.statefulset.dev with its revisions, its members in the order of their ordinals, their pods,
-claims and nodes, how far it is, and what it waits for.
+claims and nodes, its progress, and what it waits for.
 
-With --watch the picture is kept up to date. Where the output is not a terminal, changes are printed line by line
+With --watch, keep the tree up to date until the user quits. If the output is not a terminal, print changes line by line
 instead, until the set is deleted.`,
 		Example: `  # Show a set once
   kubectl sts tree web
@@ -44,7 +44,7 @@ instead, until the set is deleted.`,
 			return show(ctx, getter, streams, args[0], watch)
 		},
 	}
-	command.Flags().BoolVarP(&watch, "watch", "w", false, "keep the picture up to date")
+	command.Flags().BoolVarP(&watch, "watch", "w", false, "keep the tree up to date")
 	return command
 }
 
@@ -69,7 +69,7 @@ func show(ctx context.Context, getter genericclioptions.RESTClientGetter, stream
 	case watch:
 		return printChanges(ctx, source, streams.Out)
 	default:
-		// It takes colours out where they are not wanted.
+		// lipgloss.Fprintln removes colours that the output does not support.
 		_, err := lipgloss.Fprintln(streams.Out, render(source.state(), frame{width: width}))
 		return err
 	}

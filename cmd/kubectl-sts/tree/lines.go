@@ -11,8 +11,8 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// printChanges prints a line for everything about the set that is not as it was printed
-// last, until the set is gone or the context ends.
+// printChanges prints a line for each change of the set or of a member, until the set is deleted or
+// the context ends.
 func printChanges(ctx context.Context, s *source, out io.Writer) error {
 	printed := map[string]string{}
 	for {
@@ -37,11 +37,11 @@ func printChanges(ctx context.Context, s *source, out io.Writer) error {
 	}
 }
 
-// summary is one line about the set and one about each member, each under a name.
+// summary returns one line about the set and one about each member, each with its name.
 func summary(s state) [][2]string {
 	word, message, _ := s.waitsFor()
 	ready, updated, _, wanted := s.progress()
-	text := fmt.Sprintf("%d of %d ready, %d at the present revision; %s: %s", ready, wanted, updated, word, message)
+	text := fmt.Sprintf("%d of %d ready, %d at the update revision; %s: %s", ready, wanted, updated, word, message)
 	if s.trouble != "" {
 		text += "; not up to date: " + s.trouble
 	}

@@ -16,16 +16,17 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostOutputs bounds of how many members it is shown what an object gives.
+// mostOutputs limits for how many members the tree shows the value of an output.
 const mostOutputs = 5
 
-// objects say, by template, how far the objects are there that the set describes, which are those of
-// others, how many are deleted from when on, and what they have given to pods.
+// objects returns, for each template, how many of its objects exist, how many of them are
+// unmanaged, how many belong to removed members and when the first is due for deletion, and the
+// outputs of pods.
 func (s state) objects() (lines []string) {
 	for _, o := range s.set.Status.ObjectTemplates {
 		line := countLine(o)
 		if o.DueTime != nil {
-			line += ", deleted from " + o.DueTime.UTC().Format(time.RFC3339) + " on"
+			line += ", due for deletion from " + o.DueTime.UTC().Format(time.RFC3339)
 		}
 		if o.Message != "" {
 			line += ": " + o.Message
@@ -38,15 +39,15 @@ func (s state) objects() (lines []string) {
 	return lines
 }
 
-// countLine says how many objects there are, of a template that the set has or had.
+// countLine returns how many objects exist, of a template that the set has or had.
 func countLine(o v1.ObjectTemplateStatus) string {
 	if identity.IsRemoved(o) {
-		return fmt.Sprintf("%s  %s %s, template removed at %s, %d there", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339),
+		return fmt.Sprintf("%s  %s %s, template removed at %s, %d exist", o.Name, o.Kind, o.ObjectName, o.RemovedAt.UTC().Format(time.RFC3339),
 			o.Present)
 	}
-	line := fmt.Sprintf("%s  %s, %d of %d there", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
+	line := fmt.Sprintf("%s  %s, %d of %d exist", o.Name, strings.TrimSpace(o.Kind+" "+o.ObjectName), o.Present+o.Foreign, o.Wanted)
 	if o.Foreign > 0 {
-		line += fmt.Sprintf(", %d of others", o.Foreign)
+		line += fmt.Sprintf(", %d unmanaged", o.Foreign)
 	}
 	if o.Retired > 0 {
 		line += fmt.Sprintf(", %d of removed members", o.Retired)
@@ -60,7 +61,7 @@ func byOrdinal(a, b *corev1.Pod) int {
 	return cmp.Compare(x, y)
 }
 
-// outputs say what the objects of a template have given to pods.
+// outputs returns the values of a template's outputs in the annotations of pods.
 func (s state) outputs(template string) (lines []string) {
 	for i := range s.set.Spec.ObjectTemplates {
 		if s.set.Spec.ObjectTemplates[i].Name != template {

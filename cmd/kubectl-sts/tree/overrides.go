@@ -10,7 +10,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// overrideWord says with which override a pod was created, empty if with none, and as it is to be.
+// overrideWord describes the override with which a pod was created, or that it lacks. It is empty
+// if the pod has no override and should have none.
 func overrideWord(overrides *identity.Overrides, ordinal int, pod *corev1.Pod) string {
 	if pod == nil {
 		return ""

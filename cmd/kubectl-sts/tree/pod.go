@@ -12,14 +12,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// isDraining reports whether a pod is out of service because its containers are about to be restarted.
+// isDraining reports whether a pod is out of service because its containers are about to restart.
 func isDraining(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == v1.PodInService && c.Status != corev1.ConditionTrue
 	})
 }
 
-// inPlaceWord says what the note of an update in place is about.
+// inPlaceWord describes the in-place update in the annotation of a pod.
 func inPlaceWord(note string) string {
 	var about struct {
 		Containers, Resources map[string]any
@@ -30,7 +30,7 @@ func inPlaceWord(note string) string {
 	return "restarting"
 }
 
-// phaseOf is the phase of a pod, or what keeps it from running.
+// phaseOf returns the phase of a pod, or the reason why it does not run.
 func phaseOf(pod *corev1.Pod) string {
 	if pod.DeletionTimestamp != nil {
 		return "Terminating"
@@ -52,8 +52,8 @@ func phaseOf(pod *corev1.Pod) string {
 	return string(pod.Status.Phase)
 }
 
-// waitingReason is why a container of the pod does not run, empty if all do or are about
-// to.
+// waitingReason returns why a container of the pod does not run, empty if all containers run or are
+// about to start.
 func waitingReason(pod *corev1.Pod) string {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if waiting := status.State.Waiting; waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing" {
@@ -63,7 +63,7 @@ func waitingReason(pod *corev1.Pod) string {
 	return ""
 }
 
-// isBroken reports whether somebody may have to act before the pod gets ready.
+// isBroken reports whether a person may have to act before the pod becomes ready.
 func isBroken(pod *corev1.Pod) bool {
 	reason := waitingReason(pod)
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodUnknown || phaseOf(pod) == corev1.PodReasonUnschedulable ||

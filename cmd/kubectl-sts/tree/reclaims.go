@@ -10,10 +10,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mostReclaims bounds how many dates are shown.
+// mostReclaims limits how many dates the tree shows.
 const mostReclaims = 5
 
-// reclaims say whose claims are deleted when, and what keeps that from being done.
+// reclaims returns when the claims of removed members are due for deletion, and what prevents it.
 func (s state) reclaims() (lines []string) {
 	for i, r := range s.set.Status.Reclaims {
 		if i == mostReclaims {
@@ -23,7 +23,7 @@ func (s state) reclaims() (lines []string) {
 		if r.End() != int(r.First) {
 			who += " to " + identity.PodName(s.set.Name, r.End())
 		}
-		line := fmt.Sprintf("%s  deleted at %s", who, r.DueTime.UTC().Format(time.RFC3339))
+		line := fmt.Sprintf("%s  due for deletion at %s", who, r.DueTime.UTC().Format(time.RFC3339))
 		if r.Message != "" {
 			line += ": " + r.Message
 		}

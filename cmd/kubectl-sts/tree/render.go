@@ -14,16 +14,16 @@ import (
 	"statefulset.dev/cmd/kubectl-sts/terminal"
 )
 
-// frame says how large a picture is and which part of the members it shows.
+// frame is the size of the tree, and the part of the members that it shows.
 type frame struct {
 	width int
-	// height is how many lines there are, zero for as many as it takes.
+	// height is the number of lines, zero for no limit.
 	height int
-	// top is the first member shown.
+	// top is the index of the first member shown.
 	top int
 }
 
-// widest is how wide a picture gets where nobody says how much room there is.
+// widest is the width of the tree if the width of the output is not known.
 const widest = 160
 
 // render draws a state. Every line fits into the frame, and so do all lines together.
@@ -40,11 +40,11 @@ func render(s state, f frame) string {
 	return strings.Join(lines, "\n")
 }
 
-// header tells of the whole set.
+// header returns the lines about the set itself.
 func header(s state, width int) []string {
 	word, message, level := s.waitsFor()
 	ready, updated, finished, wanted := s.progress()
-	counts := fmt.Sprintf("%d of %d ready, %d at the present revision", ready, wanted, updated)
+	counts := fmt.Sprintf("%d of %d ready, %d at the update revision", ready, wanted, updated)
 	lines := []string{
 		bold(terminal.Line(s.set.Name)) + "  " + faint(v1.SchemeGroupVersion.String()+", namespace "+terminal.Line(s.set.Namespace)),
 		bar(finished, wanted, max(10, width/2-10)) + "  " + counts,
@@ -67,7 +67,7 @@ func header(s state, width int) []string {
 	return append(lines, branch("revisions", s.history())...)
 }
 
-// branch lists what is below a title.
+// branch returns the lines of a title and of the entries below it.
 func branch(title string, below []string) []string {
 	lines := []string{"├─ " + title}
 	for i, line := range below {
@@ -80,7 +80,8 @@ func branch(title string, below []string) []string {
 	return lines
 }
 
-// body lists members. If there is not room for all, the first line says which they are.
+// body returns the lines of the members. If not all of them fit, the first line says which members
+// are shown.
 func body(rows []member, unseen int, f frame, room int) []string {
 	title := "└─ members"
 	room -= 2 + one(unseen > 0)
@@ -88,7 +89,7 @@ func body(rows []member, unseen int, f frame, room int) []string {
 	if f.height > 0 && room < len(rows) {
 		from = min(max(f.top, 0), max(len(rows)-max(room, 0), 0))
 		to = min(from+max(room, 0), len(rows))
-		title += faint(fmt.Sprintf("  %d to %d of %d; up, down, page up, page down, home and end move", from+1, to, len(rows)+unseen))
+		title += faint(fmt.Sprintf("  %d to %d of %d; up, down, page up, page down, home and end scroll", from+1, to, len(rows)+unseen))
 	}
 	if len(rows) == 0 {
 		return []string{title + faint("  none")}
@@ -112,7 +113,7 @@ func headings() member {
 	return member{name: "POD", phase: "PHASE", readiness: "READINESS", revision: "REVISION", claims: "CLAIMS", node: "NODE"}
 }
 
-// columnWidths are the widths of a member's columns but the last.
+// columnWidths has the widths of a member's columns, except for the last one.
 type columnWidths [5]int
 
 func (m member) cells() [6]string {
@@ -143,7 +144,7 @@ func (w columnWidths) line(row member) string {
 	return strings.TrimRight(text.String()+cells[len(w)], " ")
 }
 
-// bar draws a share as a bar.
+// bar draws a part of a whole as a bar.
 func bar(part, whole, width int) string {
 	full := width
 	if whole > 0 {
@@ -159,8 +160,8 @@ func bar(part, whole, width int) string {
 func bold(text string) string  { return lipgloss.NewStyle().Bold(true).Render(text) }
 func faint(text string) string { return lipgloss.NewStyle().Faint(true).Render(text) }
 
-// colour is green, yellow or red. What writes to the terminal takes colours out where
-// they are not wanted.
+// colour colours a text green, yellow or red. The writer removes colours that the output does not
+// support.
 func colour(level health, text string) string {
 	colours := map[health]string{fine: "2", busy: "3", broken: "1"}
 	return lipgloss.NewStyle().Foreground(lipgloss.Color(colours[level])).Render(text)

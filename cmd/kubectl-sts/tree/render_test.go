@@ -229,7 +229,7 @@ func reclaiming() state {
 		r := v1.Reclaim{First: 2 * i, DueTime: metav1.Date(2026, 11, 24, 12, int(i), 0, 0, time.UTC)}
 		if i == 0 {
 			r.First, r.Last = 20, new(int32(29))
-			r.Message = "claims of ordinals 20-29 are due since 2026-11-24T12:00:00Z, and could not be deleted"
+			r.Message = "claims of ordinals 20-29 have been due since 2026-11-24T12:00:00Z, but could not be deleted"
 		}
 		s.set.Status.Reclaims = append(s.set.Status.Reclaims, r)
 	}

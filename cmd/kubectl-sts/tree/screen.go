@@ -12,14 +12,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// screen is what the terminal shows.
+// screen is the model of the terminal.
 type screen struct {
 	source *source
 	state  state
 	frame  frame
 }
 
-// changedMsg says that there is something new to see.
+// changedMsg reports that the state has changed.
 type changedMsg struct{}
 
 // showLive keeps the terminal up to date until the user quits or the context ends.
@@ -44,10 +44,10 @@ func showLive(ctx context.Context, s *source, in io.Reader, out io.Writer) error
 	return nil
 }
 
-// Init asks for nothing: the terminal tells its size by itself.
+// Init requests nothing: the terminal reports its size by itself.
 func (screen) Init() tea.Cmd { return nil }
 
-// Update takes in one event.
+// Update handles one event.
 func (s screen) Update(event tea.Msg) (tea.Model, tea.Cmd) {
 	switch event := event.(type) {
 	case changedMsg:
@@ -83,7 +83,7 @@ func (s screen) press(key string) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-// lastTop is the first member shown when the last one is.
+// lastTop returns the index of the first member shown when the last member is visible.
 func (s screen) lastTop(rows int) int {
 	return max(rows-max(s.frame.height-len(header(s.state, s.frame.width))-2, 1), 0)
 }

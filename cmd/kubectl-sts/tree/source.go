@@ -26,15 +26,15 @@ import (
 	"statefulset.dev/identity"
 )
 
-// source watches a set and what belongs to it. Its watches are taken up again, with
-// back-off, by client-go's reflectors when they break.
+// source watches a set and the objects that belong to it. When a watch breaks, the reflectors of
+// client-go restart it with back-off.
 type source struct {
 	name, namespace string
 	stores          map[kind]cache.Store
 	controllers     []cache.Controller
-	// changed gets a value when there is something new to see.
+	// changed gets a value when the state has changed.
 	changed chan struct{}
-	// refused ends the watching, with a reason.
+	// refused ends all watches with a reason.
 	refused context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -51,15 +51,16 @@ const (
 	revisions
 )
 
-// open finds the set and prepares the watches of what its selector selects.
+// open gets the set, and prepares the watches of the set and of the objects that its selector
+// selects.
 func open(ctx context.Context, config *rest.Config, namespace, name string) (*source, error) {
 	ours, err := versioned.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("creating the client of %s: %w", v1.GroupName, err)
+		return nil, fmt.Errorf("creating the client for %s: %w", v1.GroupName, err)
 	}
 	host, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("creating the host client: %w", err)
+		return nil, fmt.Errorf("creating the client for the cluster: %w", err)
 	}
 	set, err := ours.AppsV1().StatefulSets(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -111,10 +112,10 @@ func (s *source) watch(of kind, client rest.Interface, resource string, object r
 	s.controllers = append(s.controllers, controller)
 }
 
-// run watches until the context ends. It returns when everything has been seen once,
-// or with an error if that is not allowed.
+// run starts the watches, which end with the context. It returns when all of them have synced, or
+// with an error if the user is not allowed to watch.
 func (s *source) run(ctx context.Context) error {
-	// What the reflectors would log is shown as trouble instead.
+	// The tree shows errors as trouble, so the reflectors must not log them.
 	ctx, cancel := context.WithCancelCause(klog.NewContext(ctx, logr.Discard()))
 	s.refused = cancel
 	var synced []cache.DoneChecker
@@ -128,7 +129,7 @@ func (s *source) run(ctx context.Context) error {
 	return nil
 }
 
-// called notes how a request went. One that is not allowed ends the watching.
+// called records the result of a request. A forbidden request ends all watches.
 func (s *source) called(of kind, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *source) wake() {
 	}
 }
 
-// state is what is known now.
+// state returns the current state.
 func (s *source) state() state {
 	s.mu.Lock()
 	defer s.mu.Unlock()

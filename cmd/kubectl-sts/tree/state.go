@@ -17,16 +17,16 @@ import (
 	"statefulset.dev/identity"
 )
 
-// state is what is known of a set at one time.
+// state is the observed state of a set at one time.
 type state struct {
-	// set is the set as it was last seen.
+	// set is the last observed version of the set.
 	set *v1.StatefulSet
-	// gone is true if it has been deleted since.
+	// gone is true if the set has been deleted since then.
 	gone      bool
 	revisions []*appsv1.ControllerRevision
 	pods      []*corev1.Pod
 	claims    []*corev1.PersistentVolumeClaim
-	// trouble says why what is shown may be old, empty if it is not.
+	// trouble is why the state may be out of date, empty if it is not.
 	trouble string
 }
 
@@ -45,11 +45,11 @@ const (
 	broken
 )
 
-// mostMissing bounds how many members without a pod are shown one by one.
+// mostMissing limits how many members without a pod have a line of their own.
 const mostMissing = 500
 
-// members are the wanted members, in their order, and then the pods that are not wanted.
-// unseen is how many wanted members without a pod are left out.
+// members returns the desired members in order, and then the surplus pods. unseen is how many
+// desired members without a pod are omitted.
 func (s state) members() (rows []member, unseen int) {
 	pods := map[int]*corev1.Pod{}
 	for _, pod := range s.pods {
@@ -71,7 +71,7 @@ func (s state) members() (rows []member, unseen int) {
 	return rows, unseen
 }
 
-// ordinals are those with a line of their own.
+// ordinals returns the ordinals of the members that have a line of their own.
 func ordinals(pods map[int]*corev1.Pod, roster identity.Ordinals) (shown []int, unseen int) {
 	unseen = roster.Len()
 	for ordinal := range pods {
@@ -113,10 +113,10 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 		row.readiness, row.health = "draining", max(row.health, busy)
 	}
 	if !wanted {
-		row.readiness, row.health = "not wanted", busy
+		row.readiness, row.health = "surplus", busy
 	}
 	if _, asked := pod.Annotations[v1.DisruptionAnnotation]; asked {
-		row.readiness, row.health = "gate asked", max(row.health, busy)
+		row.readiness, row.health = "gate pending", max(row.health, busy)
 	}
 	row.revision = s.revisionWord(pod.Labels[identity.RevisionLabel])
 	if pod.Spec.Subdomain != s.set.Spec.ServiceName {
@@ -128,7 +128,7 @@ func (s state) describe(ordinal int, pod *corev1.Pod, wanted bool) member {
 	return row
 }
 
-// revisionWord says which revision a pod runs: its hash, and what it is to the set.
+// revisionWord describes the revision of a pod: its hash, and whether it is new or old.
 func (s state) revisionWord(name string) string {
 	hash := strings.TrimPrefix(name, s.set.Name+"-")
 	switch {
@@ -143,8 +143,8 @@ func (s state) revisionWord(name string) string {
 	}
 }
 
-// claimsOf says in which phase the claims of a member are, each by its template unless
-// all are in the same.
+// claimsOf returns the phases of the claims of a member, with the names of their templates unless
+// all claims are in the same phase.
 func (s state) claimsOf(ordinal int, claims map[string]*corev1.PersistentVolumeClaim) string {
 	var words, phases []string
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -172,7 +172,7 @@ func claimPhase(claim *corev1.PersistentVolumeClaim) string {
 	return string(claim.Status.Phase)
 }
 
-// history describes the revisions, the latest first.
+// history describes the revisions, with the latest first.
 func (s state) history() []string {
 	running := map[string]int{}
 	for _, pod := range s.pods {
@@ -190,7 +190,7 @@ func (s state) history() []string {
 		}
 		switch revision.Name {
 		case s.set.Status.UpdateRevision:
-			line += "  present"
+			line += "  update"
 		case s.set.Status.CurrentRevision:
 			line += "  current"
 		}
@@ -199,7 +199,7 @@ func (s state) history() []string {
 	return lines
 }
 
-// progress counts the members that are ready at the present revision.
+// progress counts the members that are ready, that have the update revision, and both.
 func (s state) progress() (ready, updated, finished, wanted int) {
 	roster := identity.OrdinalsOf(s.set)
 	for _, pod := range s.pods {
@@ -222,7 +222,7 @@ func one(yes bool) int {
 	return 0
 }
 
-// waitsFor is what the controller says about where the set stands.
+// waitsFor returns the reason and the message of the condition that describes the set best.
 func (s state) waitsFor() (word, message string, level health) {
 	if s.gone {
 		return "Deleted", "the set has been deleted", broken
@@ -230,7 +230,7 @@ func (s state) waitsFor() (word, message string, level health) {
 	ready := s.condition(v1.StatefulSetReady)
 	switch {
 	case ready == nil:
-		return "Unknown", "the controller has not said anything yet", busy
+		return "Unknown", "the controller has not reported a status yet", busy
 	case s.isTrue(v1.StatefulSetStalled):
 		stalled := s.condition(v1.StatefulSetStalled)
 		return stalled.Reason, stalled.Message, broken
@@ -255,8 +255,7 @@ func (s state) condition(kind v1.StatefulSetConditionType) *v1.StatefulSetCondit
 	return nil
 }
 
-// belongs reports whether an object that only its name or owner ties to the set is the
-// set's.
+// belongs reports whether the set controls an object that the selector selects.
 func belongs(object metav1.Object, set *v1.StatefulSet) bool {
 	owner := metav1.GetControllerOfNoCopy(object)
 	return owner != nil && owner.UID == set.UID

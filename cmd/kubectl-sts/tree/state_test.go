@@ -82,7 +82,7 @@ func TestAMemberOnALostNodeIsNotReady(t *testing.T) {
 		t.Errorf("the member: got phase %q, readiness %q, health %d, want NodeLost, not ready, %d", row.phase, row.readiness, row.health, broken)
 	}
 	if ready, _, finished, wanted := shown.progress(); ready != 0 || finished != 0 || wanted != 1 {
-		t.Errorf("got %d ready, %d ready at the present revision, of %d; want 0, 0, 1", ready, finished, wanted)
+		t.Errorf("got %d ready, %d ready at the update revision, of %d; want 0, 0, 1", ready, finished, wanted)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAMemberIsShownWithWhatIsDoneWithIt(t *testing.T) {
 			having(`{"containers":{"db":"a"}}`, service(corev1.ConditionFalse)), true, "restarting"},
 		"one whose containers get other resources":         {having(`{"containers":{},"resources":{"db":{}}}`, ready), true, "resizing"},
 		"one that does not serve, and nothing is done":     {having(""), true, "not ready"},
-		"one that is drained, and is not wanted any more":  {having("", service(corev1.ConditionFalse)), false, "not wanted"},
+		"one that is drained, and is not wanted any more":  {having("", service(corev1.ConditionFalse)), false, "surplus"},
 		"one whose note nobody can read, as of a stranger": {having("?", ready), true, "restarting"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"statefulset.dev/identity"
 )
 
-// userActions say who requested what, the latest first.
+// userActions describes the requests of users, with the latest first.
 func (s state) userActions() (lines []string) {
 	actions := slices.Clone(s.set.Status.UserActions)
 	slices.SortStableFunc(actions, func(a, b v1.UserAction) int { return b.Time.Compare(a.Time.Time) })

@@ -19,7 +19,7 @@ import (
 
 // run is one run of the command.
 type run struct {
-	// objects reads and deletes; nothing but metadata is looked at.
+	// objects reads and deletes objects by their metadata.
 	objects metadata.Interface
 	host    kubernetes.Interface
 	streams genericiooptions.IOStreams
@@ -27,36 +27,37 @@ type run struct {
 	system string
 
 	deleteSets, orphanMembers, withoutServer, dryRun bool
-	// leaveRest leaves to Helm what can be removed in any order.
+	// leaveRest leaves the objects that can be removed in any order to Helm.
 	leaveRest bool
-	// patience is how long each wait may last, and interval how often is looked.
+	// patience is the maximum time of each wait, and interval the time between two polls.
 	patience, interval time.Duration
 }
 
-// NewCommand returns the command "uninstall". The getter must lead to the cluster as it is.
+// NewCommand returns the command "uninstall". The getter must access the cluster without the
+// adapter.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	r := &run{streams: streams, interval: time.Second}
 	dry := "none"
 	command := &cobra.Command{
 		Use:   "uninstall [--delete-sets | --orphan-members]",
-		Short: "Remove the server of apps.statefulset.dev from a cluster, in the order that endangers no pod",
+		Short: "Remove the server of apps.statefulset.dev from a cluster, in an order that is safe for pods",
 		Long: `Remove the server of apps.statefulset.dev from a cluster: its registration, the server, its rights and the guard that
-keeps all these from being deleted in passing.
+protects all of these from accidental deletion.
 
-While there are sets nothing is changed, and they are listed. With --delete-sets they are deleted with their pods; with
---orphan-members they are deleted, and their pods and claims stay, with no owner. Objects that sets have made by
-spec.objectTemplates stay in any case. The stored data, the note about it, the
-certificate and the namespace stay. A run that was interrupted is completed by running the same command again.`,
-		Example: `  # Say what is in the way, or what would be done
+While there are sets, the command lists them and changes nothing. With --delete-sets, it first deletes the sets with
+their pods. With --orphan-members, it first deletes the sets, but their pods and claims stay, without an owner. Objects
+that sets created from spec.objectTemplates always stay. The stored data, the note of the store, the certificates and
+the namespace also stay. To complete an interrupted run, run the same command again.`,
+		Example: `  # Show what blocks the removal, or the steps
   kubectl sts uninstall --dry-run=client
 
-  # Remove everything; there are no sets
+  # Remove everything, if there are no sets
   kubectl sts uninstall
 
-  # Delete all sets of the cluster first, with their pods
+  # First delete all sets of the cluster with their pods
   kubectl sts uninstall --delete-sets
 
-  # Let the pods of all sets run on without owner
+  # Keep the pods of all sets running, without an owner
   kubectl sts uninstall --orphan-members`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
@@ -68,16 +69,16 @@ certificate and the namespace stay. A run that was interrupted is completed by r
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&r.deleteSets, "delete-sets", false, "delete all sets of all namespaces, with their pods, first")
+	flags.BoolVar(&r.deleteSets, "delete-sets", false, "first delete all sets of all namespaces with their pods")
 	flags.BoolVar(&r.orphanMembers, "orphan-members", false,
-		"delete all sets of all namespaces first, and leave their pods running without owner")
+		"first delete all sets of all namespaces, and keep their pods running without an owner")
 	flags.BoolVar(&r.withoutServer, "without-server", false,
-		"go on although the server does not answer, if nothing in the cluster belongs to a set")
+		"continue although the server does not answer, if nothing in the cluster belongs to a set")
 	flags.BoolVar(&r.leaveRest, "leave-rest", false,
-		"remove the registration and the guard, and leave the rest to Helm; the chart's hook does this")
-	flags.StringVar(&dry, "dry-run", dry, `"client" checks everything, prints the steps and changes nothing; "none" does them`)
+		"remove the registration and the guard, and leave the rest to Helm; the hook of the chart uses this")
+	flags.StringVar(&dry, "dry-run", dry, `"client" checks everything, prints the steps and changes nothing; "none" performs them`)
 	flags.Lookup("dry-run").NoOptDefVal = "client"
-	flags.DurationVar(&r.patience, "timeout", 10*time.Minute, "how long each wait may last")
+	flags.DurationVar(&r.patience, "timeout", 10*time.Minute, "maximum time of each wait")
 	flags.StringVar(&r.system, "server-namespace", "statefulset-system", "namespace that the server runs in")
 	return command
 }
@@ -86,12 +87,12 @@ certificate and the namespace stay. A run that was interrupted is completed by r
 func (r *run) complete(getter genericclioptions.RESTClientGetter, dry string) error {
 	switch {
 	case r.deleteSets && r.orphanMembers:
-		return errors.New("--delete-sets and --orphan-members exclude each other: are the pods to be deleted or to stay?")
+		return errors.New("--delete-sets and --orphan-members cannot be combined: the first deletes the pods, the second keeps them")
 	case r.leaveRest && dry != "none":
-		return errors.New("--leave-rest and --dry-run exclude each other: without --leave-rest, the latter says what is in the way")
+		return errors.New("--leave-rest and --dry-run cannot be combined: --dry-run alone shows what blocks the removal")
 	case dry == "server":
 		return errors.New(
-			`--dry-run is "server", must be none or client: the guard refuses to delete what is not annotated, and a dry run annotates nothing`)
+			`--dry-run is "server", must be none or client: the guard refuses to delete objects without its annotation, and a dry run cannot annotate them`)
 	case dry != "none" && dry != "client":
 		return fmt.Errorf("--dry-run is %q, must be none or client", dry)
 	case r.patience <= 0:
@@ -110,7 +111,7 @@ func (r *run) connect(config *rest.Config) error {
 	config.QPS = -1
 	var err error
 	if r.host, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("creating the host client: %w", err)
+		return fmt.Errorf("creating the client for the cluster: %w", err)
 	}
 	if r.objects, err = metadata.NewForConfig(config); err != nil {
 		return fmt.Errorf("creating the client for metadata: %w", err)
@@ -118,7 +119,7 @@ func (r *run) connect(config *rest.Config) error {
 	return nil
 }
 
-// run looks first, and then goes through the steps.
+// run checks first, and then performs the steps.
 func (r *run) run(ctx context.Context) error {
 	if err := r.allowed(ctx); err != nil {
 		return err

@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// settled is how often in a row the guard must let something be deleted: each kube-apiserver of
-// the cluster notices for itself that it is gone.
+// settled is how often in a row the guard must allow a deletion: each kube-apiserver of the cluster
+// observes by itself that the guard was removed.
 const settled = 5
 
-// touched are the objects that this run changes.
+// touched returns the objects that this run changes.
 func (r *run) touched() []object {
 	if r.leaveRest {
 		return slices.Concat([]object{registration(), probe()}, policy(preflightName), guard())
@@ -23,11 +23,11 @@ func (r *run) touched() []object {
 	return removed()
 }
 
-// probe is an object that the guard covers.
+// probe returns an object that the guard covers.
 func probe() object { return object{kind: kindOf("", "services"), name: serverName} }
 
-// leave takes the guard away, and what keeps policies, so that what is left can be deleted in any
-// order. Nothing is served any more by now.
+// leave removes the guard and the finalizers of policies, so that the other objects can be deleted
+// in any order. At this point nothing is served any more.
 func (r *run) leave(ctx context.Context) error {
 	for _, o := range policy(preflightName) {
 		found, err := r.get(ctx, o)
@@ -47,14 +47,14 @@ func (r *run) leave(ctx context.Context) error {
 		}
 	}
 	free := 0
-	return r.await(ctx, "nothing is guarded any more", func(ctx context.Context) (string, error) {
+	return r.await(ctx, "the guard protects nothing any more", func(ctx context.Context) (string, error) {
 		err := r.client(probe()).Delete(ctx, probe().name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil && !apierrors.IsNotFound(err) {
 			free = 0
 			return "the guard still refuses", nil
 		}
 		if free++; free < settled {
-			return "the guard lets go", nil
+			return "the guard allows a deletion, which is checked again", nil
 		}
 		return "", nil
 	})

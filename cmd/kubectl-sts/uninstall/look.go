@@ -15,23 +15,23 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// page is how many objects are read at a time.
+// page is the number of objects per list request.
 const page = 500
 
-// situation is what a run begins with.
+// situation is the state of the cluster at the beginning of a run.
 type situation struct {
 	registered bool
-	// unanswered is why the sets are not known, nil if they are or cannot be.
+	// unanswered is why listing the sets failed, nil if it succeeded or nothing is registered.
 	unanswered error
 	sets       []metav1.PartialObjectMetadata
 	belongings belongings
 }
 
-// answered reports whether the server has said which sets there are.
+// answered reports whether the server has listed the sets.
 func (s situation) answered() bool { return s.registered && s.unanswered == nil }
 
-// belongings are the objects of the cluster that have a set as owner. The garbage collector
-// acts on them.
+// belongings counts the objects of the cluster that have a set as owner. The garbage collector acts
+// on them.
 type belongings struct{ pods, revisions, claims int }
 
 func (b belongings) none() bool { return b == belongings{} }
@@ -40,8 +40,7 @@ func (b belongings) String() string {
 	return fmt.Sprintf("%d pods, %d revisions and %d claims", b.pods, b.revisions, b.claims)
 }
 
-// look reads what is in the cluster. That a set was not found is never concluded from an
-// error.
+// look reads the state of the cluster. It never concludes from an error that a set does not exist.
 func (r *run) look(ctx context.Context) (situation, error) {
 	var s situation
 	found, err := r.get(ctx, registration())
@@ -96,7 +95,7 @@ func ownedBySet(o *metav1.PartialObjectMetadata) bool {
 	return false
 }
 
-// each visits all objects of a kind, read from the store and not from a cache.
+// each visits all objects of a kind. It reads them from etcd and not from a cache.
 func (r *run) each(ctx context.Context, kind schema.GroupVersionResource, visit func(*metav1.PartialObjectMetadata)) error {
 	options := metav1.ListOptions{Limit: page}
 	for {

@@ -13,27 +13,29 @@ import (
 )
 
 const (
-	// allowDelete is the annotation by which the guard lets an object go, if its value is yes.
+	// allowDelete is the annotation with which the guard allows the deletion of an object, if its
+	// value is yes.
 	allowDelete = v1.GroupName + "/allow-delete"
-	// finalizer keeps the guard itself.
+	// finalizer prevents the deletion of the guard itself.
 	finalizer = v1.GroupName + "/protect"
 
 	serviceName = "v1." + v1.GroupName
 	serverName  = "statefulset-apiserver"
-	// storeName is what the members of a store of several servers are called.
+	// storeName is the name of the StatefulSet with the members of a store for several servers.
 	storeName   = serverName + "-etcd"
 	mostMembers = 3
 	guardName   = "statefulset-apiserver-protect"
-	// preflightName is the account that may create what is tried, and the policy that lets it do so in dry runs only.
+	// preflightName is the name of the account for dry runs, and of the policy that limits it to dry
+	// runs.
 	preflightName = "statefulset-preflight"
 )
 
-// object is one that an installation consists of.
+// object is an object of an installation.
 type object struct {
 	kind schema.GroupVersionResource
-	// namespace is that of the server if it is empty and the kind has namespaces.
+	// namespace is the namespace of a namespaced object, the server's namespace if it is empty.
 	namespace, name string
-	// everywhere is true for kinds without namespaces.
+	// everywhere is true for cluster-scoped kinds.
 	everywhere bool
 }
 
@@ -49,8 +51,8 @@ func registration() object {
 	return object{kind: kindOf("apiregistration.k8s.io", "apiservices"), name: serviceName, everywhere: true}
 }
 
-// servers are the objects that run the server and lead to it. They go when the registration
-// is gone.
+// servers returns the objects that run and expose the server. They are removed after the
+// registration.
 func servers() []object {
 	return []object{
 		{kind: kindOf("policy", "poddisruptionbudgets"), name: serverName},
@@ -67,7 +69,7 @@ func servers() []object {
 	}
 }
 
-// rights are what the server may do, and what users may.
+// rightsOf returns the objects with the rights of the server and of users.
 func rightsOf() []object {
 	const group = "rbac.authorization.k8s.io"
 	var all []object
@@ -99,10 +101,11 @@ func rightsOf() []object {
 	return append(all, policy(preflightName)...)
 }
 
-// guard is what keeps the others from being deleted in passing. It goes last.
+// guard returns the policy that protects the other objects from accidental deletion. It is removed
+// last.
 func guard() []object { return policy(guardName) }
 
-// policy is one that is kept by the finalizer, with what brings it into force.
+// policy returns a policy with a finalizer, and its binding.
 func policy(name string) []object {
 	const group = "admissionregistration.k8s.io"
 	return []object{
@@ -111,12 +114,13 @@ func policy(name string) []object {
 	}
 }
 
-// removed are all objects that go, in their order.
+// removed returns all objects that this command removes, in order.
 func removed() []object {
 	return slices.Concat([]object{registration()}, servers(), rightsOf(), guard())
 }
 
-// staying are the objects that this command leaves: data, and what may hold data of others.
+// staying returns the objects that this command does not remove: data, and the namespace, which may
+// contain other objects.
 func staying() []object {
 	all := []object{
 		{kind: kindOf("", "namespaces"), name: "statefulset-system", everywhere: true},

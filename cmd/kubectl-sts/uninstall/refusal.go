@@ -16,35 +16,35 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// most is how many sets are named.
+// most is how many sets a message lists.
 const most = 10
 
-// inTheWay says why nothing may be changed yet.
+// inTheWay returns why nothing must be changed yet.
 func (r *run) inTheWay(s situation) error {
 	switch {
 	case s.unanswered != nil && !r.withoutServer:
-		return fmt.Errorf("nothing was changed, because the server does not say which sets there are: %w\n"+
-			"Bring it back and run this again; what keeps it from serving:\n  kubectl sts doctor\n"+
-			"If it cannot be brought back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server",
+		return fmt.Errorf("nothing was changed, because the server does not report which sets exist: %w\n"+
+			"Bring the server back and run this again. To find out why it does not serve:\n  kubectl sts doctor\n"+
+			"If you cannot bring it back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server",
 			s.unanswered, s.belongings)
 	case (s.unanswered != nil || !s.registered) && !s.belongings.none():
 		return fmt.Errorf(
-			"nothing was changed: %s belong to sets, and the server does not answer for them. Without it nobody could release them, "+
-				"and a registration that comes later would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
+			"nothing was changed: %s belong to sets, and the server does not serve these sets. Without the server nothing can release these objects, "+
+				"and a later registration would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
 	case len(s.sets) > 0 && !r.deleteSets && !r.orphanMembers:
 		return errors.New("nothing was changed, because there are sets:\n" + list(s.sets) +
-			"Say what is to become of them:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +
-			"  kubectl sts uninstall --orphan-members  # let their pods run on without owner")
+			"Choose one:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +
+			"  kubectl sts uninstall --orphan-members  # keep their pods running without an owner")
 	case len(protected(s.sets)) > 0:
 		return fmt.Errorf("nothing was changed, because there are sets that must not be deleted:\n  %s", strings.Join(protected(s.sets), "\n  "))
 	case r.orphanMembers && leaving(s.sets) != "":
-		return fmt.Errorf("nothing was changed: set %s is being deleted with its members already, which --orphan-members cannot keep",
+		return fmt.Errorf("nothing was changed: set %s is already being deleted with its members, so --orphan-members cannot keep them",
 			leaving(s.sets))
 	}
 	return nil
 }
 
-// leaving is a set that somebody has deleted with its members, which takes its time.
+// leaving returns a set that is already being deleted with its members.
 func leaving(sets []metav1.PartialObjectMetadata) string {
 	for i := range sets {
 		if sets[i].DeletionTimestamp != nil && !slices.Contains(sets[i].Finalizers, metav1.FinalizerOrphanDependents) {
@@ -54,8 +54,8 @@ func leaving(sets []metav1.PartialObjectMetadata) string {
 	return ""
 }
 
-// protected says of sets that the server would refuse to delete them. Asked before anything is
-// deleted, since the sets that come before a protected one would be gone by then.
+// protected returns why the server would refuse to delete sets. The command checks this before it
+// deletes anything, because otherwise it would delete the sets before a protected one.
 func protected(sets []metav1.PartialObjectMetadata) []string {
 	var texts []string
 	for i := range sets {
@@ -69,7 +69,7 @@ func protected(sets []metav1.PartialObjectMetadata) []string {
 	return texts
 }
 
-// list counts sets by namespace and names the first of all.
+// list counts sets by namespace, and names the first sets.
 func list(sets []metav1.PartialObjectMetadata) string {
 	counts, names := map[string]int{}, map[string][]string{}
 	sets = slices.Clone(sets)

@@ -24,15 +24,15 @@ func (r *run) unregister(ctx context.Context) error {
 		return err
 	}
 	if !left.none() {
-		return fmt.Errorf("%s belong to sets that have come meanwhile: the registration stays; run this again", left)
+		return fmt.Errorf("%s belong to sets that were created in the meantime: the registration stays; run this again", left)
 	}
 	if err := r.remove(ctx, registration()); err != nil {
 		return err
 	}
-	return r.await(ctx, "the cluster has forgotten "+v1.GroupName, func(context.Context) (string, error) {
+	return r.await(ctx, "the cluster no longer lists "+v1.GroupName, func(context.Context) (string, error) {
 		groups, err := r.host.Discovery().ServerGroups()
 		if err != nil {
-			return "", fmt.Errorf("asking which groups the cluster serves: %w", err)
+			return "", fmt.Errorf("listing the API groups of the cluster: %w", err)
 		}
 		if slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool { return g.Name == v1.GroupName }) {
 			return "it is still listed", nil
@@ -41,11 +41,11 @@ func (r *run) unregister(ctx context.Context) error {
 	})
 }
 
-// remove deletes an object with the guard's leave, and waits until it is gone. For what has
-// pods that is when they are.
+// remove deletes an object with the permission of the guard, and waits until it is deleted. An
+// object with pods is deleted after its pods.
 func (r *run) remove(ctx context.Context, o object) error {
 	said := false
-	return r.await(ctx, o.String()+" is gone", func(ctx context.Context) (string, error) {
+	return r.await(ctx, o.String()+" no longer exists", func(ctx context.Context) (string, error) {
 		found, err := r.get(ctx, o)
 		if err != nil {
 			return "", err
@@ -83,7 +83,7 @@ func (r *run) remove(ctx context.Context, o object) error {
 	})
 }
 
-// release annotates an object for the guard, and takes the guard's own finalizer off.
+// release annotates an object for the guard, and removes the finalizer of the guard itself.
 func (r *run) release(ctx context.Context, o object, found *metav1.PartialObjectMetadata) error {
 	var patch []byte
 	switch {

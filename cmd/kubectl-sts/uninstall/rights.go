@@ -14,7 +14,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// allowed says which permissions are lacking, before anything is changed.
+// allowed returns an error with the missing permissions, before anything is changed.
 func (r *run) allowed(ctx context.Context) error {
 	var lacking []string
 	for _, needed := range r.needed() {
@@ -25,7 +25,7 @@ func (r *run) allowed(ctx context.Context) error {
 				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes},
 			}, metav1.CreateOptions{})
 			if err != nil {
-				return fmt.Errorf("asking for permission: %w", err)
+				return fmt.Errorf("checking permissions: %w", err)
 			}
 			if !review.Status.Allowed {
 				lacking = append(lacking, verb+" "+nameOf(attributes))
@@ -33,7 +33,7 @@ func (r *run) allowed(ctx context.Context) error {
 		}
 	}
 	if len(lacking) > 0 {
-		return fmt.Errorf("nothing was changed, because permission is missing to: %s", strings.Join(lacking, ", "))
+		return fmt.Errorf("nothing was changed, because permissions are missing: %s", strings.Join(lacking, ", "))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (r *run) needed() []right {
 	return all
 }
 
-// nameOf is how an administrator would name what a right is about.
+// nameOf returns the object of a right as an administrator would name it.
 func nameOf(a authorizationv1.ResourceAttributes) string {
 	name := strings.TrimSuffix(a.Resource+"."+a.Group, ".")
 	if a.Name != "" {

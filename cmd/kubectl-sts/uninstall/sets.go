@@ -15,21 +15,21 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// endSets deletes all sets in the way that was asked for, and waits until nothing belongs to
-// a set any more. Sets that come meanwhile are deleted, too.
+// endSets deletes all sets, with or without their pods, and waits until nothing belongs to a set
+// any more. It also deletes sets that are created in the meantime.
 func (r *run) endSets(ctx context.Context, s situation) error {
 	if !s.answered() {
 		return nil
 	}
 	asked := r.deleteSets || r.orphanMembers
 	begun := map[string]bool{}
-	return r.await(ctx, "no set is left and nothing belongs to one", func(ctx context.Context) (string, error) {
+	return r.await(ctx, "no set is left and nothing belongs to a set", func(ctx context.Context) (string, error) {
 		sets, err := r.listSets(ctx)
 		if err != nil {
 			return "", err
 		}
 		if len(sets) > 0 && !asked {
-			return "", fmt.Errorf("a set has come meanwhile, the registration stays:\n%s", list(sets))
+			return "", fmt.Errorf("sets were created in the meantime, so the registration stays:\n%s", list(sets))
 		}
 		for i := range sets {
 			if err := r.endSet(ctx, &sets[i], begun); err != nil {
@@ -55,7 +55,7 @@ func (r *run) endSet(ctx context.Context, set *metav1.PartialObjectMetadata, beg
 	err := r.objects.Resource(v1.SchemeGroupVersion.WithResource("statefulsets")).Namespace(set.Namespace).Delete(ctx, set.Name,
 		metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &set.UID}})
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err): // another one took its place: looked at next time
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err): // another set replaced it: handled in the next poll
 		return nil
 	case err != nil:
 		return fmt.Errorf("deleting set %s/%s: %w", set.Namespace, set.Name, err)
@@ -65,7 +65,7 @@ func (r *run) endSet(ctx context.Context, set *metav1.PartialObjectMetadata, beg
 	return nil
 }
 
-// await looks until nothing is left, and fails with what was left last.
+// await polls until nothing is left, and fails with what was left last.
 func (r *run) await(ctx context.Context, what string, look func(context.Context) (left string, err error)) error {
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, r.interval, r.patience, true, func(ctx context.Context) (bool, error) {
@@ -80,7 +80,7 @@ func (r *run) await(ctx context.Context, what string, look func(context.Context)
 		return left == "", nil
 	})
 	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("waited %s until %s; last seen: %s. Nothing was lost; run the same command again", r.patience.Round(time.Millisecond),
+		return fmt.Errorf("timed out after %s, waiting until %s; last state: %s. Nothing was lost; run the same command again", r.patience.Round(time.Millisecond),
 			what, last)
 	}
 	return err

@@ -58,14 +58,14 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 		"sets": {want: []string{"because there are sets", "namespace shop: 2 (db, web)", "--delete-sets", "--orphan-members"}},
 		"a server that does not answer": {
 			prepare: func(i *installation) { i.fail("statefulsets", unavailable) }, change: deleteSets,
-			want: []string{"does not say which sets there are", "the store is refused", "kubectl sts doctor", "2 pods, 0 revisions and 0 claims",
+			want: []string{"does not report which sets exist", "the store is refused", "kubectl sts doctor", "2 pods, 0 revisions and 0 claims",
 				"--without-server"},
 		},
 		"a server that says the group is not found": {
 			prepare: func(i *installation) {
 				i.fail("statefulsets", apierrors.NewNotFound(v1.Resource("statefulsets"), ""))
 			}, change: deleteSets,
-			want: []string{"does not say which sets there are"},
+			want: []string{"does not report which sets exist"},
 		},
 		"a server given up while pods belong to sets": {
 			prepare: func(i *installation) { i.fail("statefulsets", unavailable) }, change: func(r *run) { r.withoutServer = true },
@@ -80,7 +80,7 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 		"missing permissions": {
 			prepare: func(i *installation) { i.forbid("delete", "apiservices", "clusterroles") }, change: deleteSets,
 			want: []string{
-				"permission is missing to: delete apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev, delete clusterroles.rbac.authorization.k8s.io/statefulset-apiserver"},
+				"permissions are missing: delete apiservices.apiregistration.k8s.io/v1.apps.statefulset.dev, delete clusterroles.rbac.authorization.k8s.io/statefulset-apiserver"},
 		},
 		"a set that is protected": {prepare: protectDB, change: deleteSets, want: []string{isProtected}},
 		"a set that is protected, and pods that are to stay": {
@@ -92,7 +92,7 @@ func TestNothingIsChangedWhileSomethingIsInTheWay(t *testing.T) {
 				set.DeletionTimestamp, set.Finalizers = new(metav1.Now()), []string{metav1.FinalizerDeleteDependents}
 				_ = i.objects.Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set, "shop")
 			}, change: func(r *run) { r.orphanMembers = true },
-			want: []string{"set shop/db is being deleted with its members already"},
+			want: []string{"set shop/db is already being deleted with its members"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 		args []string
 		want string
 	}{
-		"both ways to end sets": {[]string{"--delete-sets", "--orphan-members"}, "exclude each other"},
+		"both ways to end sets": {[]string{"--delete-sets", "--orphan-members"}, "cannot be combined"},
 		"a dry run by servers":  {[]string{"--dry-run=server"}, `--dry-run is "server", must be none or client`},
 		"another dry run":       {[]string{"--dry-run=yes"}, `--dry-run is "yes", must be none or client`},
 		"no time":               {[]string{"--timeout=0s"}, "--timeout is 0s, must be more than 0"},

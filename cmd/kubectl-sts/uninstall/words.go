@@ -13,19 +13,19 @@ import (
 
 // preview prints the steps.
 func (r *run) preview(s situation) {
-	r.say("would do, in this order:")
+	r.say("would perform these steps, in this order:")
 	if len(s.sets) > 0 {
-		what := "delete them, and wait until their pods are gone"
+		what := "delete them, and wait until their pods have terminated"
 		if r.orphanMembers {
-			what = "delete them, and wait until their pods belong to nobody"
+			what = "delete them, and wait until their pods have no owner"
 		}
 		r.say("- %d sets: %s\n%s", len(s.sets), what, strings.TrimSuffix(list(s.sets), "\n"))
 	}
-	r.say("- remove %s, and wait until the cluster has forgotten %s", registration(), v1.GroupName)
+	r.say("- remove %s, and wait until the cluster no longer lists %s", registration(), v1.GroupName)
 	for _, o := range removed()[1:] {
 		r.say("- remove %s%s", o, r.where(o))
 	}
-	r.say("what stays: namespace %s with the claims, the notes and the certificates", r.system)
+	r.say("what stays: namespace %s with the claims, the notes of the store and the certificates", r.system)
 }
 
 func (r *run) where(o object) string {
@@ -35,7 +35,7 @@ func (r *run) where(o object) string {
 	return " in namespace " + r.namespaceOf(o)
 }
 
-// sayWhatStays names the data that is left, and how to remove it.
+// sayWhatStays prints the data that is left, and how to remove it.
 func (r *run) sayWhatStays(ctx context.Context) {
 	var left []string
 	for _, o := range staying()[1:] {
@@ -44,7 +44,7 @@ func (r *run) sayWhatStays(ctx context.Context) {
 		}
 	}
 	r.say("%s is removed. Namespace %s stays, with %s.", v1.GroupName, r.system, orNothing(left))
-	r.say("With these, another installation goes on from the same store. To remove them for good:\n  kubectl delete namespace %s", r.system)
+	r.say("Another installation continues with the same store from these. To delete them permanently:\n  kubectl delete namespace %s", r.system)
 }
 
 func orNothing(names []string) string {

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions is the command that tells which versions meet: that of the plugin,
-// of our server, and of the host cluster.
+// Package versions is the command that prints the versions of the plugin, of our server, and of the
+// host cluster.
 package versions
 
 import (
@@ -22,20 +22,19 @@ import (
 	"statefulset.dev/version"
 )
 
-// patience bounds one run.
+// patience limits the time of one run.
 const patience = 30 * time.Second
 
-// NewCommand returns the command "version". The getter must lead to the cluster as it
-// is.
+// NewCommand returns the command "version". The getter must access the cluster without the adapter.
 func NewCommand(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
 	clientOnly := false
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of this plugin, of the server and of the cluster",
-		Long: "Prints the version of this plugin and the versions of Kubernetes that it works with, the version of the\n" +
-			"server, and that of the cluster. Of several servers it is the one that happens to answer.\n" +
+		Long: "Print the version of this plugin, the versions of Kubernetes that it works with, and the versions of\n" +
+			"the server and of the cluster. If there are several servers, any one of them answers.\n" +
 			"The exit code is 1 if the cluster or the server does not answer.",
-		Example:       "  # All versions\n  kubectl sts version\n\n  # The plugin's alone, without a cluster\n  kubectl sts version --client",
+		Example:       "  # All versions\n  kubectl sts version\n\n  # Only the version of the plugin, without a cluster\n  kubectl sts version --client",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -53,7 +52,7 @@ func NewCommand(getter genericclioptions.RESTClientGetter, streams genericioopti
 			return showCluster(ctx, config, streams)
 		},
 	}
-	command.Flags().BoolVar(&clientOnly, "client", false, "Print the version of this plugin alone, and ask no cluster.")
+	command.Flags().BoolVar(&clientOnly, "client", false, "Print only the version of this plugin, without a request to the cluster.")
 	return command
 }
 
@@ -74,11 +73,11 @@ func showCluster(ctx context.Context, config *rest.Config, streams genericioopti
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(streams.Out, "server: statefulset-apiserver %s\n", cmp.Or(server, "of a version that it does not tell"))
+	fmt.Fprintf(streams.Out, "server: statefulset-apiserver %s\n", cmp.Or(server, "(unknown version)"))
 	return nil
 }
 
-// askServer is the version that the server names in its answer to discovery.
+// askServer returns the version of the server, which is in a header of its answer to discovery.
 func askServer(ctx context.Context, config *rest.Config) (string, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -99,7 +98,7 @@ func askServer(ctx context.Context, config *rest.Config) (string, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("the cluster does not serve %s: %s; kubectl sts doctor says more", group, answer.Status)
+		return "", fmt.Errorf("the cluster does not serve %s: %s; kubectl sts doctor finds the cause", group, answer.Status)
 	}
 	return answer.Header.Get(version.Header), nil
 }

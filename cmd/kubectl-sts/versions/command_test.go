@@ -29,9 +29,9 @@ func TestVersionsOfAllThatMeet(t *testing.T) {
 		"all answer": {
 			nil, "v1.35.4", 200, "v0.3.0", own + "cluster: Kubernetes v1.35.4\nserver: statefulset-apiserver v0.3.0\n", "", ""},
 		"a cluster that is not tested": {nil, "v1.33.1", 200, "v0.3.0",
-			own + "cluster: Kubernetes v1.33.1\nserver: statefulset-apiserver v0.3.0\n", "v1.33.1 is older than what this is tested with", ""},
+			own + "cluster: Kubernetes v1.33.1\nserver: statefulset-apiserver v0.3.0\n", "v1.33.1 is older than the tested versions", ""},
 		"a server that names no version": {nil, "v1.36.3", 200, "",
-			own + "cluster: Kubernetes v1.36.3\nserver: statefulset-apiserver of a version that it does not tell\n", "", ""},
+			own + "cluster: Kubernetes v1.36.3\nserver: statefulset-apiserver (unknown version)\n", "", ""},
 		"a cluster without our API": {
 			nil, "v1.36.3", 404, "", own + "cluster: Kubernetes v1.36.3\n", "", "does not serve apps.statefulset.dev/v1: 404"},
 		"the plugin alone asks no cluster": {[]string{"--client"}, "", 0, "", own, "", ""},
