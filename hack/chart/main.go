@@ -1,11 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command chart writes the manifests for those who do not use Helm, from the chart.
+// Command chart renders the chart to manifests for users without Helm.
 //
 //	chart [--artifacts DIR]
 //
-// Its module also pins the helm that tests install with: go build helm.sh/helm/v4/cmd/helm.
+// Its module also pins the version of Helm that tests use: go build helm.sh/helm/v4/cmd/helm.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	artifacts := flag.String("artifacts", "artifacts", "`directory` that has the chart, and gets the manifests")
+	artifacts := flag.String("artifacts", "artifacts", "`directory` with the chart, to which the manifests are written")
 	flag.Parse()
 	if err := run(*artifacts); err != nil {
 		fmt.Fprintf(os.Stderr, "chart: %v\n", err)

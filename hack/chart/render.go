@@ -13,8 +13,8 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// render is what Helm would apply, by the path of the template below templates/, without what is
-// empty with these values.
+// render returns the manifests that Helm would apply, by the path of the template below templates/,
+// without templates that are empty with these values.
 func render(chart string, values map[string]any) (map[string]string, error) {
 	loaded, err := loader.LoadDir(chart)
 	if err != nil {

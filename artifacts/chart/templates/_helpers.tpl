@@ -1,8 +1,8 @@
-{{- /* One installation is in a cluster, since the API that it serves is one: it has one namespace, too, which the guard
-against deletion, the plugin and the rights refer to. */ -}}
+{{- /* A cluster has at most one installation, because there is only one API. The installation also has one fixed namespace,
+to which the guard against deletion, the plugin and the rights refer. */ -}}
 {{- define "check" -}}
 {{- if ne .Release.Namespace "statefulset-system" -}}
-{{- fail (printf "the namespace is %q, and there is only one for this chart: --namespace=statefulset-system --create-namespace" .Release.Namespace) -}}
+{{- fail (printf "the namespace is %q, but this chart must be installed in statefulset-system: --namespace=statefulset-system --create-namespace" .Release.Namespace) -}}
 {{- end -}}
 {{- end -}}
 
@@ -15,9 +15,9 @@ against deletion, the plugin and the rights refer to. */ -}}
 {{- end -}}
 {{- end -}}
 
-{{- /* What pods of servers and of the store have in common: PodSecurity "restricted". */ -}}
+{{- /* The common part of the pods of servers and of the store, for PodSecurity "restricted". */ -}}
 {{- define "pod" -}}
-# While no server answers, the cluster cannot finish deleting any namespace.
+# While no server answers, the cluster cannot complete the deletion of any namespace.
 priorityClassName: system-cluster-critical
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -49,7 +49,7 @@ securityContext:
     drop: ["ALL"]
 {{- end -}}
 
-{{- /* Not on one node and not in one zone if that can be avoided; on one node they start, too. */ -}}
+{{- /* Prefers different nodes and zones, but does not require them. */ -}}
 {{- define "spread" -}}
 topologySpreadConstraints:
 {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
@@ -62,14 +62,14 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{- /* Whether a role of this release exists that its values switch off. It stays, without rules: the guard lets nothing of an
-installation be deleted in passing, and Helm deletes what it does not render any more. The dict has kind, namespace, name. */ -}}
+{{- /* Whether the cluster has a role of this release that the values switch off. Such a role stays, but without rules: Helm
+would delete a role that it does not render any more, and the guard refuses that. The dict has kind, namespace, name. */ -}}
 {{- define "isLeft" -}}
 {{- $found := lookup "rbac.authorization.k8s.io/v1" .kind .namespace .name -}}
 {{- if eq (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $found) "Helm" -}}yes{{- end -}}
 {{- end -}}
 
-{{- /* A ClusterRole of the server's account with its binding. The dict has on, name, about (its comment) and rules. */ -}}
+{{- /* A ClusterRole with its binding to the server's account. The dict has on, name, about (its comment) and rules. */ -}}
 {{- define "clusterRole" -}}
 {{- if or .on (include "isLeft" (dict "kind" "ClusterRole" "namespace" "" "name" .name)) -}}
 {{ .about }}
