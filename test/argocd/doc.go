@@ -1,8 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package argocd runs the scripts below artifacts/argocd, which tell Argo CD how a set
-// is and what can be done with it, in a Lua machine, with the test files beside them.
-// The sets in the health tests have statuses that the planner makes; the flag -update
-// writes them anew.
+// Package argocd runs the scripts below artifacts/argocd, which give Argo CD the health of a set
+// and its actions, in a Lua machine, with the test files next to the scripts. The sets in the
+// health tests have statuses from the planner; the flag -update regenerates them.
 package argocd

@@ -39,7 +39,7 @@ func web() *v1.StatefulSet {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "db", Image: "db:1"}}}}},
 		Status: v1.StatefulSetStatus{Conditions: []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionUnknown,
-			LastTransitionTime: metav1.Time{Time: noon}, Reason: v1.ReasonPending, Message: "The controller has not looked at this set yet."}}},
+			LastTransitionTime: metav1.Time{Time: noon}, Reason: v1.ReasonPending, Message: "The controller has not synced this set yet."}}},
 	}
 	set.SetGroupVersionKind(v1.GroupVersionKind())
 	v1.SetObjectDefaults_StatefulSet(set)

@@ -8,12 +8,13 @@ import (
 	"fmt"
 )
 
-// What a cluster with real nodes has besides: names and volumes. Both run beside the control plane.
+// Additional components of a cluster with real nodes: DNS and volumes. Both run next to the control
+// plane.
 const (
 	corednsName   = "coredns"
 	localPathName = "local-path-provisioner"
 
-	// dnsAddress is the ClusterIP that pods ask for names.
+	// dnsAddress is the ClusterIP of the DNS server for pods.
 	dnsAddress         = "10.96.0.10"
 	corednsHealthPort  = "8181"
 	localPathNamespace = "local-path-storage"
@@ -44,12 +45,12 @@ func (l layout) localPath(bin binaries) component {
 			"--service-account-name=default",
 		},
 		netns: l.netns(),
-		// It listens nowhere. That it lives has to do.
+		// It has no port, so it is healthy while its process is alive.
 	}
 }
 
-// corefile answers for the cluster's names and for no others. Answers are kept for a moment only, so that a member that has just
-// come up is found.
+// corefile answers only for names of the cluster. Answers are cached only briefly, so that a pod
+// that has just become ready is found.
 const corefile = `.:53 {
     bind {{ .Host }}
     errors
@@ -65,7 +66,7 @@ const corefile = `.:53 {
 }
 `
 
-// writeAddons writes what CoreDNS and the provisioner read.
+// writeAddons writes the configuration files of CoreDNS and the provisioner.
 func (s *supervisor) writeAddons() error {
 	for _, client := range []string{corednsClient, localPathClient, kubeProxyClient} {
 		if err := s.writeClientConfig(s.clientConfig(client), client); err != nil {
@@ -90,10 +91,10 @@ func (s *supervisor) writeAddons() error {
 	}
 	config, err := json.Marshal(map[string]any{"nodePathMap": paths})
 	if err != nil {
-		return fmt.Errorf("encoding where volumes are: %w", err)
+		return fmt.Errorf("encoding the paths of volumes: %w", err)
 	}
 	if err := writeFile(s.path("config", "local-path.json"), config); err != nil {
-		return fmt.Errorf("writing where volumes are: %w", err)
+		return fmt.Errorf("writing the paths of volumes: %w", err)
 	}
 	helper, err := manifests.ReadFile("manifests/local-path-helper.yaml")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 func runBuild(ctx context.Context, args []string, out io.Writer) error {
 	fs := newFlags("build", "[--kubernetes VERSION] [--real-nodes] [--modules DIR]", out)
 	modules, version := modulesFlag(fs), kubernetesFlag(fs, newestRelease().String())
-	nodes := fs.Bool("real-nodes", false, "also build what real nodes need")
+	nodes := fs.Bool("real-nodes", false, "also build the binaries that real nodes need")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -31,14 +31,15 @@ func runBuild(ctx context.Context, args []string, out io.Writer) error {
 	if _, err := buildAll(ctx, r, *nodes, *modules, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "all binaries are built (%s)\n", elapsed(begun))
+	fmt.Fprintf(out, "all binaries are up to date (%s)\n", elapsed(begun))
 	return nil
 }
 
 // binaries maps a binary's name to its path.
 type binaries map[string]string
 
-// buildAll builds what is missing and returns where every binary is. A binary that is there was finished: it is renamed into place.
+// buildAll builds missing binaries and returns the paths of all. An existing binary is complete,
+// because it is renamed into place after its build.
 func buildAll(ctx context.Context, r release, nodes bool, modules string, out io.Writer) (binaries, error) {
 	modulesDir, err := findModules(modules)
 	if err != nil {
@@ -85,7 +86,7 @@ func buildModule(ctx context.Context, p plan, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	// Asked again under the lock: another build may have finished them meanwhile.
+	// Check again under the lock: another build may have finished some of them meanwhile.
 	for _, b := range p.missing() {
 		if err := buildBinary(ctx, p, b, out); err != nil {
 			return err
@@ -94,8 +95,8 @@ func buildModule(ctx context.Context, p plan, out io.Writer) error {
 	return nil
 }
 
-// collectSeldom has compilers spend less time on their garbage, and more memory. With it and without debug information, a cold
-// build takes a fifth less of the processors.
+// collectSeldom makes compilers collect garbage less often, and use more memory. Together with the
+// missing debug information, a cold build needs a fifth less processor time.
 const collectSeldom = "GOGC=400"
 
 func buildBinary(ctx context.Context, p plan, b binary, out io.Writer) error {
@@ -105,8 +106,8 @@ func buildBinary(ctx context.Context, p plan, b binary, out io.Writer) error {
 	defer stopProgress()
 
 	partial := filepath.Join(p.target, "."+b.name+".partial")
-	// The linker leaves debug information out, so the compiler need not make any. Our own programs are built alike, see GO_BUILD in
-	// the Makefile.
+	// The linker omits debug information, so the compiler need not generate any. The programs of
+	// this project are built in the same way, see GO_BUILD in the Makefile.
 	cmd := goCommand(ctx, p.source, "build", "-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false", "-tags", p.module.tags, "-ldflags",
 		p.ldflags,
 		"-o", partial, b.importPath)
@@ -116,7 +117,7 @@ func buildBinary(ctx context.Context, p plan, b binary, out io.Writer) error {
 		return fmt.Errorf("building %s: %w", label, ctx.Err())
 	}
 	if err != nil {
-		return fmt.Errorf("building %s: %w; the end of the compiler's output:\n%s", label, err, lastLines(string(bytes.TrimSpace(output))))
+		return fmt.Errorf("building %s: %w; last lines of the compiler's output:\n%s", label, err, lastLines(string(bytes.TrimSpace(output))))
 	}
 	if err := os.Rename(partial, p.path(b)); err != nil {
 		return fmt.Errorf("putting %s in place: %w", label, err)
@@ -131,13 +132,14 @@ func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOWORK=off")
-	// The compilers that go starts must end with it.
+	// Kill the compilers that go starts together with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd
 }
 
-// pinnedSource returns the directory of a module's sources, downloading them if they are not in the module cache.
+// pinnedSource returns the directory of a module's sources, downloading them if they are not in the
+// module cache.
 func pinnedSource(ctx context.Context, modulesDir, name, path string) (string, error) {
 	dir := filepath.Join(modulesDir, name)
 	if output, err := goCommand(ctx, dir, "mod", "download", path).CombinedOutput(); err != nil {

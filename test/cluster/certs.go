@@ -33,7 +33,8 @@ type authority struct {
 	signer *ecdsa.PrivateKey
 }
 
-// identity is who a certificate speaks for. hosts are DNS names and IP addresses; a certificate with hosts can serve.
+// identity is the subject of a certificate. hosts are DNS names and IP addresses; a certificate
+// with hosts can serve.
 type identity struct {
 	name   string
 	groups []string

@@ -18,21 +18,23 @@ import (
 
 const (
 	cgroupRoot = "/sys/fs/cgroup"
-	// systemGroup is where the programs of a node are, beside those of its pods.
+	// systemGroup contains the programs of a node, next to the groups of its pods.
 	systemGroup = "system"
 )
 
-// controlGroup is the path of a group below the root of each hierarchy. All that runs on a node is in one, so that it can be found.
+// controlGroup is the path of a group below the root of each hierarchy. Everything that runs on a
+// node is in one group, so that it can be found.
 type controlGroup string
 
-// hierarchies are those of version 1, with one of version 2 beside them where there is one, or the one of version 2.
+// hierarchies returns the hierarchies of version 1, and one of version 2 next to them if it exists,
+// or only the hierarchy of version 2.
 func hierarchies() ([]string, error) {
 	if isThere(filepath.Join(cgroupRoot, "cgroup.controllers")) {
 		return []string{cgroupRoot}, nil
 	}
 	mounted, err := os.ReadDir(cgroupRoot)
 	if err != nil {
-		return nil, fmt.Errorf("looking for control groups: %w", err)
+		return nil, fmt.Errorf("finding control groups: %w", err)
 	}
 	var found []string
 	for _, m := range mounted {
@@ -47,7 +49,7 @@ func hierarchies() ([]string, error) {
 	return found, nil
 }
 
-// create makes the group, and the one for programs in it.
+// create creates the group, and the group for programs in it.
 func (g controlGroup) create() error {
 	all, err := hierarchies()
 	if err != nil {
@@ -59,15 +61,16 @@ func (g controlGroup) create() error {
 			parent := path
 			path = filepath.Join(path, part)
 			if err := makeGroup(parent, path); err != nil {
-				return fmt.Errorf("making control group %s: %w", path, err)
+				return fmt.Errorf("creating control group %s: %w", path, err)
 			}
 		}
 	}
 	return nil
 }
 
-// makeGroup makes one group, that can be used at once: in version 1 it may use no processor before it is told which, in version 2
-// it is bounded in nothing before its parent says in what.
+// makeGroup creates one group that can be used at once: in version 1, a group may use no processor
+// before they are assigned to it; in version 2, a group has no limits before its parent enables
+// controllers.
 func makeGroup(parent, path string) error {
 	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -93,7 +96,7 @@ func makeGroup(parent, path string) error {
 	return nil
 }
 
-// add puts a process into the group for programs. What it starts is there, too.
+// add moves a process into the group for programs. Processes that it starts are in the group too.
 func (g controlGroup) add(pid int) error {
 	if g == "" {
 		return nil
@@ -105,13 +108,13 @@ func (g controlGroup) add(pid int) error {
 	for _, h := range all {
 		file := filepath.Join(h, string(g), systemGroup, "cgroup.procs")
 		if err := os.WriteFile(file, []byte(strconv.Itoa(pid)), 0o600); err != nil {
-			return fmt.Errorf("putting process %d into a control group: %w", pid, err)
+			return fmt.Errorf("moving process %d into a control group: %w", pid, err)
 		}
 	}
 	return nil
 }
 
-// kill ends all that is in the group at once, as a machine does that loses its power.
+// kill kills all processes in the group at once, like a machine that loses its power.
 func (g controlGroup) kill() error {
 	for deadline := time.Now().Add(killWait); ; time.Sleep(stopPoll) {
 		pids, err := g.pids()
@@ -119,7 +122,7 @@ func (g controlGroup) kill() error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("control group %s: processes %v are still there after SIGKILL", g, pids)
+			return fmt.Errorf("control group %s: processes %v are still running after SIGKILL", g, pids)
 		}
 		for _, pid := range pids {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -129,7 +132,7 @@ func (g controlGroup) kill() error {
 	}
 }
 
-// pids are the processes in the group, which is empty if it is not there.
+// pids returns the processes in the group, none if the group does not exist.
 func (g controlGroup) pids() ([]int, error) {
 	all, err := hierarchies()
 	if err != nil {
@@ -140,7 +143,7 @@ func (g controlGroup) pids() ([]int, error) {
 		for _, dir := range subgroups(filepath.Join(h, string(g))) {
 			raw, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENODEV) {
-				return nil, fmt.Errorf("reading who is in control group %s: %w", g, err)
+				return nil, fmt.Errorf("reading the processes in control group %s: %w", g, err)
 			}
 			for field := range strings.FieldsSeq(string(raw)) {
 				if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
@@ -153,7 +156,7 @@ func (g controlGroup) pids() ([]int, error) {
 	return slices.Compact(pids), nil
 }
 
-// remove takes the group away. It must be empty.
+// remove removes the group. It must be empty.
 func (g controlGroup) remove() error {
 	all, err := hierarchies()
 	if err != nil {
@@ -170,7 +173,8 @@ func (g controlGroup) remove() error {
 	return errors.Join(failed...)
 }
 
-// subgroups are a group and all in it, each before those in it. What vanishes meanwhile is left out.
+// subgroups returns a group and all groups in it, parents first. It omits groups that vanish
+// meanwhile.
 func subgroups(root string) []string {
 	var dirs []string
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

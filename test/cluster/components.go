@@ -20,7 +20,8 @@ const (
 	etcdPeer = "etcd-peer"
 )
 
-// startOrder is also the reverse of the order to stop in: kube-apiserver hangs in its shutdown when etcd is gone first.
+// startOrder returns the components in starting order. They stop in the reverse order, because
+// kube-apiserver hangs in its shutdown when etcd has stopped first.
 func (l layout) startOrder() []string {
 	var names []string
 	for _, c := range l.components() {
@@ -29,21 +30,23 @@ func (l layout) startOrder() []string {
 	return append(names, aggregatedName)
 }
 
-// component is what is needed to run one part of the cluster and to ask for its health.
+// component describes how to run one part of the cluster and how to check its health.
 type component struct {
 	name   string
 	exe    string
 	args   []string
 	env    []string
 	health probe
-	// netns is the network namespace that it runs in, empty for that of this program, and group the control group.
+	// netns is the network namespace in which it runs, empty for the namespace of this program, and
+	// group is its control group.
 	netns string
 	group controlGroup
-	// retries is how often it is started again if it ends by itself before it is healthy.
+	// retries is how often it is restarted if it exits before it is healthy.
 	retries int
 }
 
-// components describes all that `up` runs, in starting order, without saying where its programs are.
+// components returns everything that `up` runs, in starting order, without the paths of the
+// programs.
 func (l layout) components() []component {
 	all := append([]component{l.etcd(nil), l.apiserver(nil)}, l.followers(nil)...)
 	for _, n := range l.nodes() {
@@ -52,7 +55,7 @@ func (l layout) components() []component {
 	return all
 }
 
-// followers are what runs beside kube-apiserver and needs nothing but that.
+// followers returns the components that run next to kube-apiserver and need only that.
 func (l layout) followers(bin binaries) []component {
 	all := []component{l.controllerManager(bin), l.scheduler(bin)}
 	if l.fakeNodes() {
@@ -86,7 +89,8 @@ func (l layout) etcd(bin binaries) component {
 			"--peer-key-file=" + l.key(etcdServer),
 			"--peer-client-cert-auth",
 			"--peer-trusted-ca-file=" + l.crt(etcdCA),
-			// A cluster for trying things out need not survive a power cut, and slow disks make everything else slow.
+			// A test cluster need not survive a power cut, and slow disks would slow down
+			// everything.
 			"--unsafe-no-fsync",
 		},
 		netns:  l.netns(),
@@ -131,13 +135,14 @@ func (l layout) apiserver(bin binaries) component {
 	}
 }
 
-// apiserverForNodes are the flags of kube-apiserver that depend on which nodes there are.
+// apiserverForNodes returns the flags of kube-apiserver that depend on the kind of nodes.
 func (l layout) apiserverForNodes() []string {
 	if l.net == nil {
 		return []string{
-			// Endpoints of the service "kubernetes" must not be loopback addresses, so nobody writes them.
+			// Endpoints of the service "kubernetes" must not be loopback addresses, so no component
+			// writes them.
 			"--endpoint-reconciler-type=none",
-			// Nobody would remove the not-ready taint of a new node: its controller does not run here.
+			// The controller that would remove the not-ready taint of a new node does not run here.
 			"--disable-admission-plugins=TaintNodesByCondition",
 			"--enable-aggregator-routing=false",
 		}
@@ -147,7 +152,7 @@ func (l layout) apiserverForNodes() []string {
 		"--kubelet-client-key=" + l.key(adminClient),
 		"--kubelet-certificate-authority=" + l.crt(clusterCA),
 		"--kubelet-preferred-address-types=InternalIP",
-		// There is no kube-proxy beside it, so it asks the pods of a Service itself.
+		// No kube-proxy runs next to it, so it connects directly to the pods of a Service.
 		"--enable-aggregator-routing=true",
 	}
 }
@@ -157,9 +162,10 @@ func (l layout) controllerManager(bin binaries) component {
 		name: kcmName,
 		exe:  bin["kube-controller-manager"],
 		args: append(slices.Concat(l.controlLoop(kcmName, kcmClient), l.kubernetes.gateFlags(), l.controllersForNodes()),
-			// Without it the controllers are forbidden most of their writes.
+			// Without it, most writes of the controllers are forbidden.
 			"--use-service-account-credentials=true",
-			// The default of 20 a second makes a new cluster wait five seconds for its service accounts.
+			// The default of 20 a second makes a new cluster wait five seconds for its service
+			// accounts.
 			"--kube-api-qps=200",
 			"--kube-api-burst=400",
 			"--root-ca-file="+l.crt(clusterCA),
@@ -172,13 +178,16 @@ func (l layout) controllerManager(bin binaries) component {
 	}
 }
 
-// controllersForNodes are the flags of kube-controller-manager that depend on which nodes there are.
+// controllersForNodes returns the flags of kube-controller-manager that depend on the kind of
+// nodes.
 func (l layout) controllersForNodes() []string {
 	if l.net == nil {
-		// On a busy machine heartbeats lag, and this one would mark every pod not ready; nothing marks a fake pod ready again.
+		// On a busy machine, heartbeats are late, and this controller would mark every pod as not
+		// ready. Nothing marks a fake pod as ready again.
 		return []string{"--controllers=*,-node-lifecycle-controller"}
 	}
-	// Every node renews its lease every three seconds. Fake ones get more time: nothing marks the pods of one that was missed ready again.
+	// Every node renews its lease every three seconds. Fake nodes get more time: nothing marks
+	// their pods as ready again after a missed lease.
 	grace := "20s"
 	if l.net.Mixed {
 		grace = "40s"
@@ -196,7 +205,8 @@ func (l layout) scheduler(bin binaries) component {
 	}
 }
 
-// controlLoop returns the flags that kube-controller-manager and kube-scheduler share. There is one of each, so they elect no leader.
+// controlLoop returns the flags that kube-controller-manager and kube-scheduler share. There is one
+// of each, so they elect no leader.
 func (l layout) controlLoop(name, client string) []string {
 	config := l.clientConfig(client)
 	return []string{
@@ -214,7 +224,8 @@ func (l layout) controlLoop(name, client string) []string {
 func (l layout) kwok(bin binaries) component {
 	lease, pods := "40", "10.244.0.1/16"
 	if l.net != nil {
-		// Here a node is missed that does not renew its lease, which is done after a quarter of it.
+		// In this cluster, nodes that do not renew their lease become NotReady. A node renews its
+		// lease after a quarter of this time.
 		lease, pods = "12", fakePodRange
 	}
 	return component{
@@ -224,13 +235,13 @@ func (l layout) kwok(bin binaries) component {
 			"--kubeconfig=" + l.clientConfig(kwokClient),
 			"--config=" + l.path("config", stagesFile),
 			"--server-address=" + l.address(l.ports[kwokName]),
-			// A test that plays kubelet itself makes a node without the annotation.
+			// A test that acts as the kubelet creates a node without the annotation.
 			"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
 			"--node-lease-duration-seconds=" + lease,
 			"--cidr=" + pods,
 		},
 		netns: l.netns(),
-		// Keeps a configuration in the user's home from being merged in.
+		// Prevents kwok from merging a configuration in the user's home directory.
 		env:    []string{"KWOK_WORKDIR=" + l.path("config", "kwok")},
 		health: probe{url: "http://" + l.address(l.ports[kwokName]) + "/healthz"},
 	}

@@ -35,7 +35,7 @@ func runDown(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if len(s.state.Processes) == 0 {
-		fmt.Fprintf(out, "nothing of the cluster in %s is running\n", target)
+		fmt.Fprintf(out, "the cluster in %s is not running\n", target)
 	}
 	if err := s.dismantle(ctx); err != nil {
 		return err
@@ -46,7 +46,8 @@ func runDown(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// purge deletes what the commands created. Anything else in the directory, and then the directory, stays.
+// purge deletes what the commands created. If the directory contains anything else, that and the
+// directory stay.
 func (s *supervisor) purge() error {
 	created := []string{
 		"pki", "pki.partial", "nodes", "kubeconfigs", "config", "logs", "etcd", "registration", "statefulset-data",
@@ -62,7 +63,7 @@ func (s *supervisor) purge() error {
 		return fmt.Errorf("purging: %w", err)
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(s.out, "purged the cluster; %s keeps %d entries that are not its own\n", s.dir, len(left))
+		fmt.Fprintf(s.out, "purged the cluster; %s stays, because it contains %d other entries\n", s.dir, len(left))
 		return nil
 	}
 	if err := os.Remove(s.dir); err != nil {

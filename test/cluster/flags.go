@@ -16,7 +16,8 @@ type usageError struct{ text string }
 
 func (e usageError) Error() string { return e.text }
 
-// newFlags returns a flag set that reports mistakes as usageError through parse, and prints help to out.
+// newFlags returns a flag set that reports mistakes as usageError through parse, and prints help to
+// out.
 func newFlags(name, synopsis string, out io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -29,7 +30,8 @@ func newFlags(name, synopsis string, out io.Writer) *flag.FlagSet {
 }
 
 func parse(fs *flag.FlagSet, args []string) error {
-	// The flag package calls Usage for mistakes too; they get one line instead of the whole help.
+	// The flag package also calls Usage for mistakes, but those get one line instead of the whole
+	// help.
 	usage := fs.Usage
 	fs.Usage = func() {}
 	err := fs.Parse(args)
@@ -52,7 +54,7 @@ func dirFlag(fs *flag.FlagSet) *string {
 
 func modulesFlag(fs *flag.FlagSet) *string {
 	return fs.String("modules", "",
-		"`directory` of the modules that the binaries are built from (default: test/cluster/modules of this work tree)")
+		"`directory` of the modules from which the binaries are built (default: test/cluster/modules of this work tree)")
 }
 
 // splitExtra separates the arguments before the first "--" from those after it.
@@ -65,11 +67,11 @@ func splitExtra(args []string) (own, extra []string) {
 	return args, nil
 }
 
-// absolute resolves a path given on the command line, so that it stays valid in recorded arguments, also when a link that led
-// there is gone.
+// absolute resolves a path on the command line, so that it stays valid in recorded arguments, even
+// if a link in it is deleted.
 func absolute(flagName, path string) (string, error) {
 	if path == "" {
-		return "", usageError{fmt.Sprintf("--%s is empty: give a path", flagName)}
+		return "", usageError{fmt.Sprintf("--%s is empty: specify a path", flagName)}
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -78,5 +80,5 @@ func absolute(flagName, path string) (string, error) {
 	if target, err := filepath.EvalSymlinks(abs); err == nil {
 		return target, nil
 	}
-	return abs, nil // it is yet to be made
+	return abs, nil // it does not exist yet
 }

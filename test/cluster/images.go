@@ -19,7 +19,7 @@ import (
 )
 
 func imagesFlag(fs *flag.FlagSet) *string {
-	return fs.String("images", "bin/images", "`directory` of the image archives that real nodes are given; make images writes them")
+	return fs.String("images", "bin/images", "`directory` of the image archives to load into real nodes; make images creates them")
 }
 
 func runImageLoad(ctx context.Context, args []string, out io.Writer) error {
@@ -36,7 +36,7 @@ func runImageLoad(ctx context.Context, args []string, out io.Writer) error {
 	return s.loadImages(ctx, bin, *images, s.nodes()...)
 }
 
-// loadImages gives nodes all images of a directory.
+// loadImages loads all images of a directory into nodes.
 func (s *supervisor) loadImages(ctx context.Context, bin binaries, dir string, nodes ...node) error {
 	dir, err := absolute("images", dir)
 	if err != nil {
@@ -68,10 +68,11 @@ func load(ctx context.Context, bin binaries, n node, archives []string) error {
 	return nil
 }
 
-// shimSockets is where containerd has the sockets of its shims, whichever containerd it is.
+// shimSockets is the directory in which every containerd keeps the sockets of its shims.
 const shimSockets = "/run/containerd/s"
 
-// removeDeadSockets removes sockets of shims at which nobody listens any more: those of nodes that lost their power.
+// removeDeadSockets removes the sockets of shims that have ended: those of nodes that lost their
+// power.
 func removeDeadSockets() error {
 	sockets, err := filepath.Glob(filepath.Join(shimSockets, "*"))
 	if err != nil {
@@ -79,7 +80,7 @@ func removeDeadSockets() error {
 	}
 	var failed []error
 	for _, path := range sockets {
-		connection, err := net.Dial("unix", path) //nolint:noctx // it is refused or accepted at once
+		connection, err := net.Dial("unix", path) //nolint:noctx // the kernel refuses or accepts it at once
 		if err == nil {
 			failed = append(failed, connection.Close())
 			continue

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// writeKubeconfig writes a kubeconfig that carries its certificates inline, so that it can be copied elsewhere on the machine.
-// The pair is read from base.crt and base.key. JSON is valid YAML.
+// writeKubeconfig writes a kubeconfig with inline certificates, so that it can be copied elsewhere
+// on the machine. The pair is read from base.crt and base.key. JSON is valid YAML.
 func writeKubeconfig(path, server, caFile, base string) error {
 	ca, err := readBase64(caFile)
 	if err != nil {
@@ -47,7 +47,7 @@ func writeKubeconfig(path, server, caFile, base string) error {
 func readBase64(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("reading for a kubeconfig: %w", err)
+		return "", fmt.Errorf("reading certificates for a kubeconfig: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(raw), nil
 }

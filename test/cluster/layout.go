@@ -9,21 +9,21 @@ import (
 	"strconv"
 )
 
-// layout knows where everything of a cluster directory is.
+// layout knows the path of everything in a cluster directory.
 type layout struct {
 	dir        string
 	ports      map[string]int
 	kubernetes release
-	// auditPolicy is a file in the place of the usual policy, if not empty.
+	// auditPolicy is the file of an audit policy that replaces the default, if not empty.
 	auditPolicy string
-	// net is where real nodes live, nil for a cluster of fake nodes.
+	// net is the network of real nodes, nil for a cluster of fake nodes.
 	net *network
 }
 
-// fakeNodes reports whether there are nodes that run nothing.
+// fakeNodes reports whether the cluster has nodes that run nothing.
 func (l layout) fakeNodes() bool { return l.net == nil || l.net.Mixed }
 
-// host is the address that the control plane listens at.
+// host returns the address at which the control plane listens.
 func (l layout) host() string {
 	if l.net == nil {
 		return loopback
@@ -31,7 +31,7 @@ func (l layout) host() string {
 	return l.net.controlPlane().address
 }
 
-// netns is the network namespace of the control plane, empty for that of this program.
+// netns returns the network namespace of the control plane, empty for that of this program.
 func (l layout) netns() string {
 	if l.net == nil {
 		return ""
@@ -39,7 +39,7 @@ func (l layout) netns() string {
 	return l.net.controlPlane().name
 }
 
-// nodes are the real nodes.
+// nodes returns the real nodes.
 func (l layout) nodes() []node {
 	if l.net == nil {
 		return nil
@@ -47,7 +47,7 @@ func (l layout) nodes() []node {
 	return l.net.nodes()
 }
 
-// address is where a listener of the control plane is.
+// address returns the address of a listener of the control plane.
 func (l layout) address(port int) string { return net.JoinHostPort(l.host(), strconv.Itoa(port)) }
 
 func (l layout) path(elem ...string) string {
@@ -60,13 +60,14 @@ func (l layout) log(name string) string  { return l.path("logs", name+".log") }
 func (l layout) url(name string) string  { return "https://" + l.address(l.ports[name]) }
 func (l layout) port(name string) string { return strconv.Itoa(l.ports[name]) }
 
-// clientConfig is the kubeconfig of a component that authenticates with the certificate of the given name.
+// clientConfig returns the path of the kubeconfig of a component that authenticates with the
+// certificate of the given name.
 func (l layout) clientConfig(name string) string { return l.path("kubeconfigs", name) }
 
 func (l layout) adminConfig() string { return l.path("kubeconfig") }
 func (l layout) kubectl() string     { return l.path("kubectl") }
 
-// apiserverProbe asks kube-apiserver for a path as administrator.
+// apiserverProbe requests a path of kube-apiserver as administrator.
 func (l layout) apiserverProbe(path string) probe {
 	return probe{url: l.url(apiserverName) + path, caFile: l.crt(clusterCA), certBase: l.pki(adminClient)}
 }

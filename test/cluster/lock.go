@@ -18,8 +18,8 @@ const lockPoll = 300 * time.Millisecond
 
 var errLocked = errors.New("locked by another command")
 
-// tryLock locks the file at path, creating it, until the returned func is called or this process ends. It fails with errLocked at
-// once when another process holds it.
+// tryLock locks the file at path, creating it, until the returned function is called or this
+// process ends. It fails with errLocked at once when another process holds the lock.
 func tryLock(path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("creating a lock: %w", err)
@@ -39,7 +39,8 @@ func tryLock(path string) (unlock func(), err error) {
 	return nil, fmt.Errorf("locking %s: %w", path, err)
 }
 
-// waitLock is tryLock that waits for another holder, and says once what it waits for.
+// waitLock is tryLock, but waits while another process holds the lock, and prints once what it
+// waits for.
 func waitLock(ctx context.Context, path, holder string, out io.Writer) (unlock func(), err error) {
 	for announced := false; ; announced = true {
 		unlock, err := tryLock(path)
@@ -55,17 +56,17 @@ func waitLock(ctx context.Context, path, holder string, out io.Writer) (unlock f
 	}
 }
 
-// lockDir makes this command the only one that changes dir until the returned func is called.
+// lockDir makes this command the only one that changes dir until the returned function is called.
 func lockDir(dir string) (unlock func(), err error) {
 	unlock, err = tryLock(filepath.Join(dir, "lock"))
 	if errors.Is(err, errLocked) {
-		return nil, fmt.Errorf("another cluster command is working on %s: wait until it ends", dir)
+		return nil, fmt.Errorf("another cluster command is using %s: wait until it ends", dir)
 	}
 	return unlock, err
 }
 
-// lockStart keeps other clusters of this user from starting at the same time: between choosing a port and listening on it, they could
-// take it.
+// lockStart prevents other clusters of this user from starting at the same time, because another
+// cluster could use a port between the choice of the port and listening on it.
 func lockStart(ctx context.Context, out io.Writer) (unlock func(), err error) {
 	cache, err := cacheRoot()
 	if err != nil {

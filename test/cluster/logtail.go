@@ -15,7 +15,8 @@ const (
 	tailBytes = 64 << 10
 )
 
-// logTail returns the last lines that the latest start of a component wrote to its log, indented for an error message.
+// logTail returns the last lines that the latest start of a component wrote to its log, indented
+// for an error message.
 func logTail(path string) string {
 	text, err := readEnd(path)
 	if err != nil {
@@ -54,12 +55,12 @@ func lastLines(text string) string {
 	return "  " + strings.Join(lines, "\n  ")
 }
 
-// deadError reports a component whose process ended by itself.
+// deadError reports a component whose process exited by itself.
 type deadError struct {
 	name string
 	log  string
 }
 
 func (e deadError) Error() string {
-	return fmt.Sprintf("%s died; the end of %s:\n%s", e.name, e.log, logTail(e.log))
+	return fmt.Sprintf("%s exited; last lines of %s:\n%s", e.name, e.log, logTail(e.log))
 }

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cluster builds, starts, checks and stops a Kubernetes control plane with fake nodes, real ones, or both, and registers
-// the aggregated StatefulSet API server with it.
+// Command cluster builds, starts, checks and stops a Kubernetes control plane with fake nodes, real
+// nodes, or both, and registers the aggregated StatefulSet API server with it.
 package main
 
 import (
@@ -23,7 +23,7 @@ const (
 	exitInterrupted = 130
 )
 
-// command is one subcommand: run receives its arguments without its name.
+// command is one subcommand. run receives its arguments without its name.
 type command struct {
 	name    string
 	summary string
@@ -32,11 +32,11 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"build", "build what is missing of the cluster's binaries", runBuild},
+		{"build", "build missing binaries of the cluster", runBuild},
 		{"up", "start the cluster, or repair one that is partly down", runUp},
 		{"register", "register and start the aggregated API server", runRegister},
 		{"server", "stop, wipe or start the registered API server", runServer},
-		{"node", "cut a node off, heal, stop, start or wipe it", runNode},
+		{"node", "disconnect, reconnect, stop, start or wipe a node", runNode},
 		{"image-load", "load images into the real nodes", runImageLoad},
 		{"status", "show every component's process and health", runStatus},
 		{"down", "stop the cluster", runDown},
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 
 func dispatch(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return usageError{"no subcommand given: want one of " + commandNames()}
+		return usageError{"no subcommand: want one of " + commandNames()}
 	}
 	if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
 		printHelp(out)

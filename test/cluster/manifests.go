@@ -20,8 +20,8 @@ const (
 	auditPolicy     = "manifests/audit-policy.yaml"
 )
 
-// preparedObjects are applied to a new cluster: its storage classes, and fake nodes with the guard for KWOK's deletes, or the
-// address of CoreDNS.
+// preparedObjects returns the manifests that are applied to a new cluster: its storage classes,
+// fake nodes with the guard for KWOK's deletes, and the objects for real nodes.
 func (l layout) preparedObjects() []string {
 	var all []string
 	if l.net != nil {
@@ -33,7 +33,7 @@ func (l layout) preparedObjects() []string {
 	return all
 }
 
-// prepared is the text of the prepared objects.
+// prepared returns the text of the prepared objects.
 func (l layout) prepared() ([]byte, error) {
 	values := map[string]any{"Numbers": []int{1, 2, 3}, "Mixed": l.net != nil}
 	var all bytes.Buffer
@@ -56,7 +56,7 @@ func (l layout) prepared() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// dnsEndpoints lead the Service of CoreDNS to where it runs.
+// dnsEndpoints are the endpoints of the Service of CoreDNS.
 const dnsEndpoints = `apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata:
@@ -71,7 +71,7 @@ ports:
 - {name: dns-tcp, port: 53, protocol: TCP}
 `
 
-// applyPrepared makes the prepared objects exist.
+// applyPrepared applies the prepared objects.
 func (s *supervisor) applyPrepared(ctx context.Context, kubectl string) error {
 	all, err := s.prepared()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *supervisor) applyPrepared(ctx context.Context, kubectl string) error {
 	return nil
 }
 
-// runKubectl runs kubectl on the cluster; its error carries kubectl's own words.
+// runKubectl runs kubectl against the cluster. Its error contains kubectl's output.
 func runKubectl(ctx context.Context, kubectl, kubeconfig string, stdin []byte, args ...string) error {
 	cmd := exec.CommandContext(ctx, kubectl, append([]string{"--kubeconfig=" + kubeconfig}, args...)...)
 	cmd.Stdin = bytes.NewReader(stdin)

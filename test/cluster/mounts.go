@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountEscapes are the characters that the kernel writes otherwise in its list of mounts.
+// mountEscapes decodes the characters that the kernel escapes in its list of mounts.
 func mountEscapes() *strings.Replacer {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 }
 
-// unmountBelow takes away all that is mounted below a directory, the last first.
+// unmountBelow unmounts everything below a directory, the latest mount first.
 func unmountBelow(dir string) error {
 	raw, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

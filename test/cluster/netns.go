@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inNetns does something in a network namespace, or where this program is if it has no name. Processes that it starts stay there.
+// inNetns calls a function in a network namespace, or in that of this program if the name is empty.
+// Processes that it starts stay there.
 func inNetns(name string, do func() error) (err error) {
 	if name == "" {
 		return do()
@@ -23,11 +24,12 @@ func inNetns(name string, do func() error) (err error) {
 		return fmt.Errorf("entering network namespace %s: %w", name, err)
 	}
 	defer target.Close()
-	// A namespace is entered by a thread. One that cannot return is not given back, and so ends with its goroutine.
+	// A thread enters a namespace. A thread that cannot return stays locked, so it ends with its
+	// goroutine.
 	runtime.LockOSThread()
 	home, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
-		return fmt.Errorf("remembering the network namespace: %w", err)
+		return fmt.Errorf("opening the current network namespace: %w", err)
 	}
 	defer home.Close()
 	if err := unix.Setns(int(target.Fd()), unix.CLONE_NEWNET); err != nil {

@@ -18,23 +18,25 @@ import (
 	"strings"
 )
 
-// network is where a cluster with real nodes lives: a bridge of this machine, and network namespaces for the control plane and
-// for each node that are joined by it. Nothing of it listens outside of these.
+// network is the network of a cluster with real nodes: a bridge of this machine that connects the
+// network namespaces of the control plane and of each node. No process of the cluster listens
+// outside of these namespaces.
 type network struct {
-	// Name begins the names of the bridge, the namespaces and the control groups, which tells them from those of others.
+	// Name is the prefix of the names of the bridge, the namespaces and the control groups. It
+	// distinguishes them from those of other clusters.
 	Name string `json:"name"`
-	// Prefix is what all addresses of the cluster begin with, such as 10.89.7.
+	// Prefix is the common prefix of all addresses of the cluster, such as 10.89.7.
 	Prefix string `json:"prefix"`
-	// Nodes is how many nodes there are.
+	// Nodes is the number of real nodes.
 	Nodes int `json:"nodes"`
-	// Mixed is whether the cluster has fake nodes besides, which nothing of the network leads to.
+	// Mixed is true if the cluster also has fake nodes, which the network does not reach.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
 const (
 	netnsDir = "/run/netns"
 	podRange = "10.244.0.0/16"
-	// fakePodRange has the addresses of pods that only seem to run beside real ones. Nothing is routed there.
+	// fakePodRange contains the addresses of fake pods next to real ones. Nothing is routed there.
 	fakePodRange = "10.245.0.1/16"
 	serviceRange = "10.96.0.0/16"
 	// maxNodes keeps addresses and pod ranges within a byte.
@@ -44,11 +46,12 @@ const (
 // namespace is a network namespace with one address.
 type namespace struct {
 	name, address string
-	// link is the end of its cable that is in the bridge. To take it down is to pull the cable.
+	// link is the end of its cable in the bridge. Setting it down is like unplugging the cable.
 	link string
 }
 
-// newNetwork chooses names and addresses that follow from the directory, so that several clusters have room, and that nobody has.
+// newNetwork derives names and addresses from the directory, so that several clusters can run, and
+// chooses addresses that are free.
 func newNetwork(dir string, wanted nodesWanted) (*network, error) {
 	sum := sha256.Sum256([]byte(dir))
 	taken, err := net.InterfaceAddrs()
@@ -61,13 +64,13 @@ func newNetwork(dir string, wanted nodesWanted) (*network, error) {
 			return &network{Name: "sts" + hex.EncodeToString(sum[:3]), Prefix: prefix, Nodes: wanted.real, Mixed: wanted.mixed}, nil
 		}
 	}
-	return nil, errors.New("no network of 10.89.0.0/16 is free: stop other clusters")
+	return nil, errors.New("no network in 10.89.0.0/16 is free: stop other clusters")
 }
 
-// gateway is the address of this machine in the network.
+// gateway returns the address of this machine in the network.
 func (n *network) gateway() string { return n.Prefix + ".1" }
 
-// space is the namespace of one machine of the cluster.
+// space returns the namespace of one machine of the cluster.
 func (n *network) space(machine string, last int) namespace {
 	return namespace{name: n.Name + "-" + machine, address: fmt.Sprintf("%s.%d", n.Prefix, last), link: n.Name + machine}
 }
@@ -83,7 +86,7 @@ func (n *network) nodes() []node {
 	return all
 }
 
-// ensure makes what there is not yet of the network.
+// ensure creates the missing parts of the network.
 func (n *network) ensure(ctx context.Context) error {
 	if !isThere("/sys/class/net/" + n.Name) {
 		if err := ip(ctx, "link add "+n.Name+" type bridge", "addr add "+n.gateway()+"/24 dev "+n.Name, "link set "+n.Name+" up"); err != nil {
@@ -101,7 +104,7 @@ func (n *network) ensure(ctx context.Context) error {
 	return n.route(ctx)
 }
 
-// join makes a namespace, and a cable from it to the bridge.
+// join creates a namespace, and a cable from it to the bridge.
 func (n *network) join(ctx context.Context, s namespace) error {
 	if isThere(filepath.Join(netnsDir, s.name)) {
 		return nil
@@ -118,13 +121,13 @@ func (n *network) join(ctx context.Context, s namespace) error {
 	}
 	return inNetns(s.name, func() error {
 		if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600); err != nil {
-			return fmt.Errorf("letting %s pass on packets: %w", s.name, err)
+			return fmt.Errorf("enabling IP forwarding in %s: %w", s.name, err)
 		}
 		return nil
 	})
 }
 
-// route leads packets for pods to their node.
+// route adds the routes from every machine to the pods of each node.
 func (n *network) route(ctx context.Context) error {
 	for _, to := range n.nodes() {
 		from := []namespace{n.controlPlane()}
@@ -142,7 +145,7 @@ func (n *network) route(ctx context.Context) error {
 	return nil
 }
 
-// remove takes the network away. Nothing may run in it any more.
+// remove removes the network. Nothing may run in it any more.
 func (n *network) remove(ctx context.Context) error {
 	spaces := []namespace{n.controlPlane()}
 	for _, one := range n.nodes() {
@@ -150,7 +153,7 @@ func (n *network) remove(ctx context.Context) error {
 	}
 	var failed []error
 	for _, s := range spaces {
-		// The cable goes at once; with the namespace it would go some time later.
+		// This deletes the cable at once; with the namespace it would vanish some time later.
 		if isThere("/sys/class/net/" + s.link) {
 			failed = append(failed, ip(ctx, "link delete "+s.link))
 		}
@@ -164,15 +167,15 @@ func (n *network) remove(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// unplug removes the cables of all pods of a node. With the namespace of a pod its cable would go some time later, and take
-// along the route to a later pod of the same address.
+// unplug removes the cables of all pods of a node. With the namespace of a pod, its cable would
+// vanish some time later, together with the route to a later pod that has the same address.
 func (s namespace) unplug(ctx context.Context) error {
 	if !isThere(filepath.Join(netnsDir, s.name)) {
 		return nil
 	}
 	listed, err := exec.CommandContext(ctx, "ip", "-n", s.name, "-o", "link", "show", "type", "veth").Output()
 	if err != nil {
-		return fmt.Errorf("listing the cables of %s: %w", s.name, err)
+		return fmt.Errorf("listing the network links of %s: %w", s.name, err)
 	}
 	var failed []error
 	for line := range strings.Lines(string(listed)) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Programs of a node. The components' names have that of the node at their end.
+// Programs of a node. The component's name ends with the name of the node.
 const (
 	containerdName = "containerd"
 	kubeletName    = "kubelet"
@@ -23,33 +23,34 @@ const (
 	busyboxImage = "localhost/busybox:dev"
 )
 
-// node is one machine of the cluster: a network namespace, a control group, a directory and three programs.
+// node is one machine of the cluster: a network namespace, a control group, a directory and three
+// programs.
 type node struct {
 	namespace
 	name string
 	net  *network
-	// pods is what the addresses of its pods begin with.
+	// pods is the common prefix of the addresses of its pods.
 	pods string
 }
 
 func (n node) group() controlGroup { return controlGroup(n.net.Name + "/" + n.name) }
 
-// runtimeDir is short, because the names of sockets may not be long.
+// runtimeDir is short, because names of sockets have a length limit.
 func (n node) runtimeDir() string { return filepath.Join("/run", n.net.Name, n.name) }
 
 func (n node) socket() string { return filepath.Join(n.runtimeDir(), "containerd.sock") }
 
-// client is the name of the kubeconfig and the certificate by which its kubelet is known.
+// client returns the name of the kubeconfig and the certificate of its kubelet.
 func (n node) client() string { return "node-" + n.name }
 
 func (n node) component(program string) string { return program + "-" + n.name }
 
-// nodeDir is where all is that a node keeps.
+// nodeDir returns a path in the directory of everything that a node stores.
 func (l layout) nodeDir(n node, elem ...string) string {
 	return l.path(append([]string{"nodes", n.name}, elem...)...)
 }
 
-// volumes is where the data of claims is. It is kept apart, so that a test finds it.
+// volumes returns the directory of the data of claims. It is separate, so that tests can find it.
 func (l layout) volumes(n node) string { return l.nodeDir(n, "volumes") }
 
 func (l layout) containerd(bin binaries, n node) component {
@@ -60,7 +61,7 @@ func (l layout) containerd(bin binaries, n node) component {
 		env:   []string{"PATH=" + filepath.Dir(bin["containerd"]) + string(os.PathListSeparator) + os.Getenv("PATH")},
 		netns: n.namespace.name,
 		group: n.group(),
-		// Its socket is there before it answers; the images that are then loaded need an answer anyway.
+		// Its socket exists before it answers; loading the images waits for an answer anyway.
 		health: probe{socket: n.socket()},
 	}
 }
@@ -81,8 +82,9 @@ func (l layout) kubelet(bin binaries, n node) component {
 		netns:  n.namespace.name,
 		group:  n.group(),
 		health: probe{url: "http://" + n.address + ":" + kubeletHealthPort + "/healthz"},
-		// All kubelets of a machine make one socket for device plugins, at a path that no flag changes, and one that
-		// does so at the same moment as another ends. An init system would start it again, too.
+		// All kubelets of a machine create a socket for device plugins at the same path, which no
+		// flag changes. A kubelet that does so at the same moment as another one exits. An init
+		// system would restart it too.
 		retries: 3,
 	}
 }
@@ -99,7 +101,7 @@ func (l layout) kubeProxy(bin binaries, n node) component {
 			"--healthz-bind-address=" + n.address + ":" + kubeProxyHealthPort,
 			"--metrics-bind-address=" + loopback + ":10249",
 			"--iptables-localhost-nodeports=false",
-			// These belong to the machine and not to a network namespace.
+			// These settings belong to the machine and not to a network namespace.
 			"--conntrack-max-per-core=0",
 			"--conntrack-tcp-timeout-established=0",
 			"--conntrack-tcp-timeout-close-wait=0",
@@ -110,17 +112,18 @@ func (l layout) kubeProxy(bin binaries, n node) component {
 	}
 }
 
-// nodePrograms are the components of a node, in the order in which they need each other.
+// nodePrograms returns the components of a node in the order of their dependencies.
 func (l layout) nodePrograms(bin binaries, n node) []component {
 	return []component{l.containerd(bin, n), l.kubelet(bin, n), l.kubeProxy(bin, n)}
 }
 
-// identity is who the node is to the cluster.
+// identity returns the identity of the node in the cluster.
 func (n node) identity() identity {
 	return identity{name: "system:node:" + n.name, groups: []string{"system:nodes"}, hosts: []string{n.name, n.address}}
 }
 
-// longestSocketDir leaves room for what the kubelet adds to it: the kernel takes no names of sockets of more than 107 characters.
+// longestSocketDir leaves room for the suffix that the kubelet appends: the kernel accepts names of
+// sockets up to 107 characters.
 const longestSocketDir = 107 - len("/device-plugins/kubelet.sock")
 
 func (l layout) checkNodeDir(n node) error {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// nodeVerb is something that is done to one node.
+// nodeVerb is an action on one node.
 type nodeVerb struct {
 	name, summary string
 	do            func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error
@@ -20,26 +20,26 @@ type nodeVerb struct {
 
 func nodeVerbs() []nodeVerb {
 	return []nodeVerb{
-		{"cut", "pull its network cable: all on it runs on, and nobody reaches it",
+		{"cut", "unplug its network cable: its processes continue, but cannot be reached",
 			func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
 				return ip(ctx, "link set "+n.link+" down")
 			}},
-		{"heal", "put the cable back", func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
+		{"heal", "plug the cable in again", func(ctx context.Context, _ *supervisor, _ binaries, _ string, n node) error {
 			return ip(ctx, "link set "+n.link+" up")
 		}},
-		{"stop", "cut its power: all on it ends at once, its disk stays",
+		{"stop", "cut its power: its processes end at once, its disk stays",
 			func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
 				return s.powerOff(ctx, n)
 			}},
-		{"leave", "end its kubelet: what runs on it runs on, and nobody looks after it",
+		{"leave", "stop its kubelet: its pods continue to run unmanaged",
 			func(_ context.Context, s *supervisor, _ binaries, _ string, n node) error {
 				return s.stop(n.component(kubeletName))
 			}},
-		{"start", "switch it on again, or start what is missing there",
+		{"start", "switch it on again, or start its missing programs",
 			func(ctx context.Context, s *supervisor, bin binaries, images string, n node) error {
 				return s.powerOn(ctx, bin, images, n)
 			}},
-		{"wipe", "stop it, and delete its disk: its images, its pods and the data of its volumes",
+		{"wipe", "stop it and delete its disk: its images, its pods and the data of its volumes",
 			func(ctx context.Context, s *supervisor, _ binaries, _ string, n node) error {
 				if err := s.powerOff(ctx, n); err != nil {
 					return err
@@ -126,7 +126,7 @@ func (s *supervisor) nodeNamed(name string) (node, error) {
 		}
 		names = append(names, n.name)
 	}
-	return node{}, usageError{fmt.Sprintf("node: there is no node %q: there are %s", name, strings.Join(names, ", "))}
+	return node{}, usageError{fmt.Sprintf("node: unknown node %q: want one of %s", name, strings.Join(names, ", "))}
 }
 
 // powerOn starts a node that was stopped or wiped.

@@ -13,7 +13,8 @@ import (
 //go:embed nodeconfig
 var nodeConfigs embed.FS
 
-// writeNode writes what the programs of a node read: their configuration, and the certificate of the node.
+// writeNode writes the files that the programs of a node read: their configuration, and the
+// certificate of the node.
 func (s *supervisor) writeNode(bin binaries, n node) error {
 	if err := s.checkNodeDir(n); err != nil {
 		return err
@@ -48,13 +49,13 @@ func (s *supervisor) writeNode(bin binaries, n node) error {
 	}
 	for _, dir := range []string{s.volumes(n), n.runtimeDir()} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("making a directory of node %s: %w", n.name, err)
+			return fmt.Errorf("creating a directory of node %s: %w", n.name, err)
 		}
 	}
 	return n.group().create()
 }
 
-// issueNode makes the certificate of a node once, and the kubeconfig that carries it.
+// issueNode issues the certificate of a node once, and writes the kubeconfig that contains it.
 func (s *supervisor) issueNode(n node) error {
 	if !isThere(s.key(n.client())) {
 		ca, err := loadAuthority(s.crt(clusterCA), s.key(clusterCA))

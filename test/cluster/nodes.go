@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// nodesWanted is which nodes a cluster is to have: so many real ones, and fake ones if there are none or if both are asked for.
+// nodesWanted are the nodes that a cluster should have: the number of real nodes, and fake nodes if
+// there are no real ones or mixed is true.
 type nodesWanted struct {
 	real  int
 	mixed bool
@@ -26,10 +27,11 @@ const usualNodes = 3
 
 func nodesFlag(fs *flag.FlagSet) *string {
 	return fs.String("nodes", "",
-		"`kind` of nodes: fake; real or real:N for N (3) of them, which run containers and need root; mixed or mixed:N for N (3) real ones and the fake ones, which take only pods that tolerate them (default: those of the cluster that is there, else fake)")
+		"`kind` of nodes: fake; real or real:N for N (default 3) nodes that run containers and need root; mixed or mixed:N for N (default 3) real nodes and the fake ones, which accept only pods with a toleration (default: the nodes of the existing cluster, else fake)")
 }
 
-// nodesFor is which nodes a cluster directory is to be started with. Its kind stays what it is.
+// nodesFor returns the nodes with which to start a cluster directory. The kind of nodes of an
+// existing cluster cannot change.
 func nodesFor(dir, given string) (nodesWanted, error) {
 	s, err := loadState(dir)
 	if err != nil {
@@ -41,7 +43,7 @@ func nodesFor(dir, given string) (nodesWanted, error) {
 	}
 	if there, known := s.nodes(); known && there != wanted {
 		return nodesWanted{},
-			fmt.Errorf("the cluster in %s has %s nodes and not %s: give another --dir, or run cluster down --purge first", dir, there, wanted)
+			fmt.Errorf("the cluster in %s has %s nodes, not %s: use another --dir, or run cluster down --purge first", dir, there, wanted)
 	}
 	if wanted.real > 0 {
 		return wanted, canHaveNodes()
@@ -59,7 +61,7 @@ func (w nodesWanted) String() string {
 	return fmt.Sprintf("real:%d", w.real)
 }
 
-// nodes are those that a cluster has, known once it was started.
+// nodes returns the nodes of a cluster, and true if the cluster has been started before.
 func (s *state) nodes() (nodesWanted, bool) {
 	if s.Network != nil {
 		return nodesWanted{real: s.Network.Nodes, mixed: s.Network.Mixed}, true
@@ -89,7 +91,7 @@ func parseNodes(given string, s *state) (nodesWanted, error) {
 		usageError{fmt.Sprintf("--nodes %q: want fake, real, mixed, or real:N or mixed:N with N from 1 to %d", given, maxNodes)}
 }
 
-// connect makes the network of real nodes, the same as before if there was one.
+// connect creates the network of real nodes, or reuses the existing one.
 func (s *supervisor) connect(ctx context.Context, wanted nodesWanted) error {
 	if wanted.real == 0 {
 		return nil
@@ -107,7 +109,7 @@ func (s *supervisor) connect(ctx context.Context, wanted nodesWanted) error {
 	return s.net.ensure(ctx)
 }
 
-// startNodes starts the programs of nodes and gives them images.
+// startNodes starts the programs of nodes and loads images into the nodes.
 func (s *supervisor) startNodes(ctx context.Context, bin binaries, images string, nodes ...node) error {
 	var runtimes, rest []component
 	for _, n := range nodes {
@@ -126,8 +128,8 @@ func (s *supervisor) startNodes(ctx context.Context, bin binaries, images string
 	return s.ensure(ctx, rest...)
 }
 
-// powerOff ends all that runs on nodes, as if they lost their power, and takes away what they had mounted. What is on their disks
-// stays.
+// powerOff kills everything that runs on nodes, as if they lost their power, and removes their
+// mounts. Their disks stay.
 func (s *supervisor) powerOff(ctx context.Context, nodes ...node) error {
 	var ending errgroup.Group
 	for _, n := range nodes {
@@ -138,7 +140,7 @@ func (s *supervisor) powerOff(ctx context.Context, nodes ...node) error {
 			if err := n.unplug(ctx); err != nil {
 				return err
 			}
-			// Their names are in the way of those of the next start.
+			// Their names would conflict with those of the next start.
 			return errors.Join(unmountBelow(n.runtimeDir()), unmountBelow(s.nodeDir(n)), os.RemoveAll(n.runtimeDir()), n.group().remove())
 		})
 	}
@@ -155,7 +157,7 @@ func (s *supervisor) powerOff(ctx context.Context, nodes ...node) error {
 	return nil
 }
 
-// dismantle stops everything, and leaves of real nodes nothing but their disks.
+// dismantle stops everything, and leaves only the disks of real nodes.
 func (s *supervisor) dismantle(ctx context.Context) error {
 	if s.net == nil {
 		return s.stopAll()

@@ -30,7 +30,7 @@ const (
 
 func localHosts() []string { return []string{"localhost", loopback} }
 
-// controlPlaneHosts are what a control plane at an address is called by.
+// controlPlaneHosts returns the names and addresses of a control plane.
 func controlPlaneHosts(host string) []string {
 	if host == loopback {
 		return localHosts()
@@ -38,7 +38,8 @@ func controlPlaneHosts(host string) []string {
 	return append(localHosts(), host)
 }
 
-// leaves says which certificate each authority signs. kwok has a name of its own, so that the audit log tells its requests from others'.
+// leaves returns the certificates that each CA signs. kwok has its own name, so that its requests
+// can be distinguished in the audit log.
 func leaves(host string) map[string]map[string]identity {
 	serving := append(controlPlaneHosts(host), "10.96.0.1", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 		"kubernetes.default.svc.cluster.local")
@@ -63,7 +64,8 @@ func leaves(host string) map[string]map[string]identity {
 	}
 }
 
-// ensurePKI creates DIR/pki with all keys and certificates unless it exists. It appears complete or not at all.
+// ensurePKI creates DIR/pki with all keys and certificates unless it exists. It appears complete or
+// not at all.
 func ensurePKI(dir, host string) error {
 	final := filepath.Join(dir, "pki")
 	if _, err := os.Stat(final); err == nil {

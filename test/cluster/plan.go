@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// module is a Go module of its own that pins the sources of some binaries; see modules/NAME/go.mod.
+// module is a separate Go module that pins the sources of some binaries; see modules/NAME/go.mod.
 type module struct {
 	name     string
 	pinned   string
@@ -28,7 +28,8 @@ type binary struct {
 	importPath string
 }
 
-// sourceModules are what the control plane and fake nodes are built from, and real nodes if asked for.
+// sourceModules returns the modules of the control plane and fake nodes, and those of real nodes if
+// requested.
 func sourceModules(r release, nodes bool) []module {
 	all := []module{
 		{
@@ -101,7 +102,7 @@ func kubernetesStamp(version string) string {
 	return stamp.String()
 }
 
-// plan is how one module is built: with which flags, and where its binaries are kept.
+// plan describes how to build one module: the flags, and the directory of its binaries.
 type plan struct {
 	module  module
 	version string
@@ -174,7 +175,7 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "statefulset-apiserver"), nil
 }
 
-// findModules returns the directory given, or looks for it from the current directory upwards.
+// findModules returns the given directory, or searches for it from the current directory upwards.
 func findModules(given string) (string, error) {
 	if given != "" {
 		return absolute("modules", given)
@@ -191,7 +192,7 @@ func findModules(given string) (string, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New(
-				"test/cluster/modules was not found in or above the current directory: run this in the work tree or give --modules")
+				"test/cluster/modules was not found in or above the current directory: run this in the work tree or use --modules")
 		}
 	}
 }

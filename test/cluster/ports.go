@@ -12,7 +12,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// usualPorts are the ports that each listener has on an ordinary cluster; they are taken when free.
+// usualPorts are the default ports of each listener. They are used if they are free.
 func usualPorts() map[string]int {
 	return map[string]int{
 		etcdName:       2379,
@@ -25,10 +25,11 @@ func usualPorts() map[string]int {
 	}
 }
 
-// maxPortOffset leaves the ports below the range that the kernel gives to outgoing connections.
+// maxPortOffset keeps the ports below the range that the kernel uses for outgoing connections.
 const maxPortOffset = 12000
 
-// movePorts makes a new cluster look for ports further up, so that it takes none that another one gives up for a moment.
+// movePorts makes a new cluster choose its ports further up, so that it uses no port that another
+// cluster frees for a moment.
 func (s *supervisor) movePorts(offset int) error {
 	if offset < 0 || offset > maxPortOffset {
 		return usageError{fmt.Sprintf("--port-offset %d: want 0 to %d", offset, maxPortOffset)}
@@ -44,8 +45,9 @@ const (
 	portTries = 100
 )
 
-// choosePort returns wanted when nothing listens there, and otherwise the first free port a multiple of portStep above it. It stays
-// below the range that the kernel gives to outgoing connections: one of those could hold the port when its owner restarts.
+// choosePort returns wanted if nothing listens there, and otherwise the first free port a multiple
+// of portStep above it. It stays below the range that the kernel uses for outgoing connections: one
+// of those could occupy the port when its owner restarts.
 func choosePort(ctx context.Context, wanted int, used map[string]int) (int, error) {
 	for i := range portTries {
 		port := wanted + i*portStep

@@ -17,19 +17,22 @@ import (
 	"time"
 )
 
-// probe asks a component over HTTP how it is.
+// probe is an HTTP health check of a component.
 type probe struct {
 	url string
-	// caFile verifies the server, and certBase (.crt, .key) identifies the client; both are empty for plain HTTP.
+	// caFile verifies the server, and certBase (.crt, .key) identifies the client; both are empty
+	// for plain HTTP.
 	caFile   string
 	certBase string
-	// socket is asked for a connection in the place of url, if not empty. With neither, a process that lives is healthy.
+	// socket is the path of a Unix socket that must accept a connection, instead of url, if not
+	// empty. If both are empty, a process is healthy while it is alive.
 	socket string
 }
 
 const probeTimeout = 3 * time.Second
 
-// get returns the body of a 200 answer, and an error with the answer's first line otherwise.
+// get returns the body of a response with status 200, or an error with the first line of the
+// response.
 func (p probe) get(ctx context.Context) ([]byte, error) {
 	if p.url == "" {
 		return nil, p.connect(ctx)
@@ -41,7 +44,7 @@ func (p probe) get(ctx context.Context) ([]byte, error) {
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", p.url, err)
+		return nil, fmt.Errorf("requesting %s: %w", p.url, err)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -58,7 +61,7 @@ func (p probe) get(ctx context.Context) ([]byte, error) {
 	return body, nil
 }
 
-// connect asks a socket, if there is one.
+// connect connects to the socket, if there is one.
 func (p probe) connect(ctx context.Context) error {
 	if p.socket == "" {
 		return nil
@@ -106,7 +109,7 @@ func shortNetError(err error) error {
 	return err
 }
 
-// failedChecks keeps of a verbose health report the checks that failed, and of anything else the first line.
+// failedChecks returns the failed checks of a verbose health report, and otherwise the first line.
 func failedChecks(body string) string {
 	var failed []string
 	for line := range strings.Lines(body) {

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// process identifies a started process across commands: a pid alone may have been given to somebody else since.
+// process identifies a started process across commands: its PID alone may belong to another process
+// since.
 type process struct {
 	PID int `json:"pid"`
 	// StartTicks is the kernel's start time of the process, in clock ticks since boot.
@@ -29,8 +30,8 @@ type process struct {
 
 const startMarker = "--- started "
 
-// startProcess runs exe in a session of its own, so that an interrupt in the terminal does not reach
-// it, with its output appended to logPath.
+// startProcess runs exe in a session of its own, so that an interrupt in the terminal does not
+// reach it, with its output appended to logPath.
 func startProcess(c component, logPath string) (process, error) {
 	// The kernel names a process's executable by its real path.
 	exe, err := filepath.EvalSymlinks(c.exe)
@@ -65,7 +66,8 @@ func startProcess(c component, logPath string) (process, error) {
 	return p, nil
 }
 
-// alive reports whether the recorded process, and not another one that got its pid, is still running.
+// alive reports whether the recorded process, and not another one that got its PID, is still
+// running.
 func (p process) alive() bool {
 	stat, err := readStat(p.PID)
 	if err != nil || stat.startTicks != p.StartTicks {
@@ -78,14 +80,15 @@ func (p process) alive() bool {
 	return err == nil && strings.TrimSuffix(exe, " (deleted)") == p.Exe
 }
 
-// hasThreads tells a process whose first thread has ended, but which still holds its ports and files, from one that only waits to
-// be reaped.
+// hasThreads distinguishes a process whose first thread has ended, but which still holds its ports
+// and files, from one that only waits to be reaped.
 func (p process) hasThreads() bool {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	return err == nil && len(threads) > 1
 }
 
-// runs reports whether the process still executes the file that is at its path now; a rebuilt binary is another file.
+// runs reports whether the process still executes the file that is at its path now; a rebuilt
+// binary is another file.
 func (p process) runs(binary string) bool {
 	running, err := os.Stat(fmt.Sprintf("/proc/%d/exe", p.PID))
 	if err != nil {
@@ -101,10 +104,12 @@ const (
 	killWait = 10 * time.Second
 )
 
-// stop ends the process with SIGTERM and, after grace, with SIGKILL. It takes no context: cleaning up
-// must work after an interrupt. A pid that now belongs to another process is left alone.
+// stop ends the process with SIGTERM and, after grace, with SIGKILL. It has no context, because
+// cleaning up must work after an interrupt. It does nothing if the PID now belongs to another
+// process.
 func (p process) stop(grace time.Duration) error {
-	// The handle is taken before the identity is checked, so the signal cannot hit a later owner of the pid.
+	// The handle is acquired before the identity is checked, so the signal cannot hit a later owner
+	// of the PID.
 	handle, err := os.FindProcess(p.PID)
 	if err != nil || !p.alive() {
 		return nil
@@ -139,7 +144,7 @@ type procStat struct {
 }
 
 // readStat reads the state (field 3) and start time (field 22) of /proc/PID/stat. The command name,
-// field 2, may hold spaces and brackets, so counting starts behind its last bracket.
+// field 2, may contain spaces and brackets, so counting starts after its last bracket.
 func readStat(pid int) (procStat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

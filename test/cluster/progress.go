@@ -13,7 +13,8 @@ import (
 
 const progressEvery = 5 * time.Second
 
-// reportProgress prints a line with the elapsed time every few seconds until the returned func is called, which may be more than once.
+// reportProgress prints a line with the elapsed time every few seconds until the returned function
+// is called, which may happen more than once.
 func reportProgress(what string, out io.Writer) (stop func()) {
 	begun := time.Now()
 	fmt.Fprintf(out, "%s ...\n", what)

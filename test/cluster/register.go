@@ -49,7 +49,7 @@ func runRegister(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// registration is what the user asked to register, as absolute paths.
+// registration is what the user wants to register, with absolute paths.
 type registration struct {
 	server string
 	base   string
@@ -76,7 +76,7 @@ func newRegistration(dir, server, base, data string, extra []string) (registrati
 		return registration{}, fmt.Errorf("--server %s is not an executable file: build it first", r.server)
 	}
 	if _, err := os.Stat(filepath.Join(r.base, overlayFile)); err != nil {
-		return registration{}, fmt.Errorf("--manifests %s has no %s: give a kustomize base", r.base, overlayFile)
+		return registration{}, fmt.Errorf("--manifests %s has no %s: use a kustomize base", r.base, overlayFile)
 	}
 	return r, nil
 }
@@ -106,7 +106,8 @@ func (s *supervisor) register(ctx context.Context, r registration) error {
 	return nil
 }
 
-// aggregatedPort keeps the port of a server that stays, and stops one whose binary has changed so that its successor can have its port.
+// aggregatedPort keeps the port of a server that continues to run, and stops a server whose binary
+// has changed so that its successor can use the port.
 func (s *supervisor) aggregatedPort(ctx context.Context, r registration) error {
 	if p, ok := s.state.Processes[aggregatedName]; ok {
 		if p.alive() && p.runs(r.server) {
@@ -119,7 +120,8 @@ func (s *supervisor) aggregatedPort(ctx context.Context, r registration) error {
 	return s.assignPort(ctx, aggregatedName)
 }
 
-// nudge changes the APIService, so that the cluster looks at it now: while the server was starting, it looks ever more rarely.
+// nudge changes the APIService, so that the cluster checks it now: while the server was starting,
+// the checks became less and less frequent.
 func (s *supervisor) nudge(ctx context.Context) error {
 	if len(s.started) == 0 {
 		return nil
@@ -131,7 +133,8 @@ func (s *supervisor) nudge(ctx context.Context) error {
 	return nil
 }
 
-// waitAvailable waits until the cluster says that the API is available and serves it through its own address.
+// waitAvailable waits until the cluster reports that the API is available and serves it at its own
+// address.
 func (s *supervisor) waitAvailable(ctx context.Context, c component) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -154,7 +157,8 @@ func (s *supervisor) waitAvailable(ctx context.Context, c component) error {
 	}
 }
 
-// availability returns nil when the API is available, and otherwise what the cluster says is missing.
+// availability returns nil when the API is available, and otherwise the reason that the cluster
+// reports.
 func (s *supervisor) availability(ctx context.Context) error {
 	raw, err := s.apiserverProbe("/apis/apiregistration.k8s.io/v1/apiservices/" + apiServiceName).get(ctx)
 	if err != nil {
@@ -178,5 +182,5 @@ func (s *supervisor) availability(ctx context.Context) error {
 		_, err := s.apiserverProbe("/apis/" + groupVersion).get(ctx)
 		return err
 	}
-	return errors.New("the cluster has not looked at it yet")
+	return errors.New("the cluster has not checked it yet")
 }

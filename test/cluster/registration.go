@@ -25,7 +25,8 @@ const (
 	aggregatedClient  = "client"
 )
 
-// aggregatedIdentity is the service account that the manifests grant rights to, so that a missing right shows here as it would in a pod.
+// aggregatedIdentity is the service account to which the manifests grant rights, so that a missing
+// right has the same effect here as in a pod.
 func aggregatedIdentity() identity {
 	return identity{
 		name: "system:serviceaccount:" + serviceNamespace + ":" + aggregatedName,
@@ -63,14 +64,15 @@ func (l layout) aggregated(r registration) component {
 	}
 }
 
-// registered reports whether the cluster was told of the aggregated server; from then on it is missed when it does not run.
+// registered reports whether the aggregated server has been registered with the cluster. From then
+// on, status reports it when it does not run.
 func (s *supervisor) registered() bool {
 	_, err := os.Stat(s.registration(overlayFile))
 	return err == nil
 }
 
-// writeRegistration writes the server's certificates, its kubeconfig, and the kustomize overlay that
-// points the cluster at the local process.
+// writeRegistration writes the server's certificates, its kubeconfig, and the kustomize overlay
+// that points the cluster to the local process.
 func (s *supervisor) writeRegistration(r registration) error {
 	if err := s.ensureAggregatedCerts(); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (s *supervisor) writeRegistration(r registration) error {
 	}
 	ca, err := os.ReadFile(s.registration(aggregatedCA + ".crt"))
 	if err != nil {
-		return fmt.Errorf("reading the serving authority: %w", err)
+		return fmt.Errorf("reading the serving CA: %w", err)
 	}
 	overlay, err := renderOverlay(s.path(registrationDir), r.base, ca, s.ports[aggregatedName])
 	if err != nil {
@@ -93,9 +95,10 @@ func (s *supervisor) writeRegistration(r registration) error {
 	return nil
 }
 
-// ensureAggregatedCerts creates the certificates once. The serving authority is the server's own: the cluster learns it as caBundle.
+// ensureAggregatedCerts creates the certificates once. The serving CA is separate from the CAs of
+// the cluster, which learns it as caBundle.
 func (s *supervisor) ensureAggregatedCerts() error {
-	// Written last, so its presence means that all are there.
+	// Written last, so its presence means that all files exist.
 	if _, err := os.Stat(s.registration(aggregatedClient + ".key")); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -117,7 +120,8 @@ func (s *supervisor) ensureAggregatedCerts() error {
 	return client.write(s.registration(aggregatedClient))
 }
 
-// overlayText replaces what needs a cluster network: the Service leads to a local port, and the process here stands in for the pod.
+// overlayText replaces the parts that need a cluster network: the Service points to a local port,
+// and a local process replaces the pod.
 const overlayText = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -159,10 +163,10 @@ patches:
 {{- end }}
 `
 
-// kindOf names a kind of objects for the overlay.
+// kindOf is a kind of objects in the overlay.
 type kindOf struct{ APIVersion, Kind string }
 
-// unwanted are the kinds of a server that runs in a pod; here it is a local process.
+// unwanted returns the kinds that only a server in a pod needs; here it is a local process.
 func unwanted() []kindOf {
 	return []kindOf{{"apps/v1", "Deployment"}, {"v1", "PersistentVolumeClaim"}, {"policy/v1", "PodDisruptionBudget"}}
 }
@@ -183,7 +187,8 @@ func renderOverlay(dir, base string, ca []byte, port int) ([]byte, error) {
 	})
 }
 
-// relativePath leads from dir to base, which kustomize wants for a base; both are resolved first, since a link would bend the way.
+// relativePath returns the path from dir to base, which kustomize requires for a base. It resolves
+// both first, because a link would change the meaning of the path.
 func relativePath(dir, base string) (string, error) {
 	from, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -195,7 +200,7 @@ func relativePath(dir, base string) (string, error) {
 	}
 	relative, err := filepath.Rel(from, to)
 	if err != nil {
-		return "", fmt.Errorf("finding the way to --manifests: %w", err)
+		return "", fmt.Errorf("finding the relative path of --manifests: %w", err)
 	}
 	return relative, nil
 }

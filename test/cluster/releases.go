@@ -16,11 +16,11 @@ type release struct {
 	minor int
 	// module is the directory below modules that pins it.
 	module string
-	// gates turn on those features of its StatefulSet that are not on by default.
+	// gates enable the features of its StatefulSet that are not enabled by default.
 	gates string
 }
 
-// releases are those that can be chosen, oldest first. The last is what a new cluster gets.
+// releases returns the supported versions, oldest first. A new cluster gets the last one.
 func releases() []release {
 	return []release{
 		{minor: 34, module: "kubernetes-1.34"},
@@ -37,7 +37,7 @@ func newestRelease() release {
 
 func (r release) String() string { return fmt.Sprintf("1.%d", r.minor) }
 
-// gateFlags is empty for a release that has nothing to turn on.
+// gateFlags returns no flag if the release needs no gate.
 func (r release) gateFlags() []string {
 	if r.gates == "" {
 		return nil
@@ -66,16 +66,16 @@ func kubernetesFlag(fs *flag.FlagSet, otherwise string) *string {
 	return fs.String("kubernetes", "", fmt.Sprintf("`version` of Kubernetes, one of %s (default: %s)", releaseNames(), otherwise))
 }
 
-// parseRelease reads what was given for --kubernetes. Nothing means the version of current, the cluster that is there, and for a
-// new one the newest.
+// parseRelease parses the value of --kubernetes. Without a value, it returns the version of the
+// existing cluster, and for a new cluster the newest version.
 func parseRelease(given, current string) (release, error) {
 	name := cmp.Or(given, current, newestRelease().String())
 	r, ok := findRelease(name)
 	if !ok && given == "" {
-		return release{}, fmt.Errorf("the cluster was made with Kubernetes %s, which this program cannot run: it has %s", current, releaseNames())
+		return release{}, fmt.Errorf("the cluster was created with Kubernetes %s, which this program cannot run: it supports %s", current, releaseNames())
 	}
 	if !ok {
-		return release{}, usageError{fmt.Sprintf("--kubernetes %q is not a version that can be run: want one of %s", given, releaseNames())}
+		return release{}, usageError{fmt.Sprintf("--kubernetes %q is not a supported version: want one of %s", given, releaseNames())}
 	}
 	return r, nil
 }

@@ -19,11 +19,11 @@ func TestWhichReleaseIsStarted(t *testing.T) {
 		"nothing given for one that is there: its own":      {"", "1.34", "1.34", ""},
 		"a version for a new cluster":                       {"1.35", "", "1.35", ""},
 		"a newer version for one that is there: an upgrade": {"1.37", "1.34", "1.37", ""},
-		"an older version for one that is there":            {"1.34", "1.37", "", "may not be able to read what it stored"},
+		"an older version for one that is there":            {"1.34", "1.37", "", "may not be able to read what that stored"},
 		"a version that is not there": {
-			"1.33", "", "", `--kubernetes "1.33" is not a version that can be run: want one of 1.34, 1.35, 1.36, 1.37`},
+			"1.33", "", "", `--kubernetes "1.33" is not a supported version: want one of 1.34, 1.35, 1.36, 1.37`},
 		"a patch version": {"1.34.10", "", "", "want one of 1.34, 1.35, 1.36, 1.37"},
-		"a cluster of a version that this program has no more": {"", "1.20", "", "was made with Kubernetes 1.20"},
+		"a cluster of a version that this program has no more": {"", "1.20", "", "was created with Kubernetes 1.20"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,15 +9,15 @@ import (
 	"text/template"
 )
 
-// render fills in a template. A value that it names and that is not given is an error.
+// render executes a template. A missing value is an error.
 func render(name, text string, values map[string]any) ([]byte, error) {
 	parsed, err := template.New(name).Option("missingkey=error").Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("reading the template %s: %w", name, err)
+		return nil, fmt.Errorf("parsing the template %s: %w", name, err)
 	}
 	var out bytes.Buffer
 	if err := parsed.Execute(&out, values); err != nil {
-		return nil, fmt.Errorf("filling in the template %s: %w", name, err)
+		return nil, fmt.Errorf("executing the template %s: %w", name, err)
 	}
 	return out.Bytes(), nil
 }

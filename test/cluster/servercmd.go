@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// serverVerb is something that is done to the registered API server.
+// serverVerb is an action on the registered API server.
 type serverVerb struct {
 	name, summary string
 	do            func(ctx context.Context, s *supervisor, p process) error
@@ -24,17 +24,17 @@ func serverVerbs() []serverVerb {
 		{"stop", "stop it; its store stays", func(_ context.Context, _ *supervisor, p process) error {
 			return p.stop(stopGrace)
 		}},
-		{"wipe", "stop it, and delete its store", func(_ context.Context, _ *supervisor, p process) error {
+		{"wipe", "stop it and delete its store", func(_ context.Context, _ *supervisor, p process) error {
 			store := flagOf(p.Args, "--data-dir")
 			if store == "" {
-				return errors.New("it has no store of its own")
+				return errors.New("it has no embedded store")
 			}
 			if err := p.stop(stopGrace); err != nil {
 				return err
 			}
 			return os.RemoveAll(store)
 		}},
-		{"start", "start it as it was, and wait until it answers, be it that it refuses its store",
+		{"start", "start it with the same arguments, and wait until it answers, even if it refuses its store",
 			func(ctx context.Context, s *supervisor, p process) error {
 				return s.startAgain(ctx, p)
 			}},
@@ -78,10 +78,11 @@ func runServer(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// One that this command has stopped is still recorded, so that it can be started as it was.
+	// A server that this command has stopped is still recorded, so that it can be started with the
+	// same arguments.
 	p, ok := s.state.Processes[aggregatedName]
 	if !ok {
-		return fmt.Errorf("the cluster in %s has no API server that runs as a process: start one with cluster register", target)
+		return fmt.Errorf("the cluster in %s has no API server that runs as a local process: start one with cluster register", target)
 	}
 	if err := all[i].do(ctx, s, p); err != nil {
 		return fmt.Errorf("server: %s: %w", args[0], err)
@@ -105,7 +106,7 @@ func (s *supervisor) startAgain(ctx context.Context, p process) error {
 	return s.nudge(ctx)
 }
 
-// flagOf is the value of a flag among arguments, empty if it is not there.
+// flagOf returns the value of a flag among arguments, empty if the flag is missing.
 func flagOf(args []string, name string) string {
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, name+"="); ok {

@@ -16,7 +16,8 @@ const (
 	stagesFile = "stages.yaml"
 )
 
-// stageFiles are the stages of KWOK that make nodes ready, pods run and end, and claims bind, below kustomize/stage in its module.
+// stageFiles returns the stages of KWOK that make nodes ready, run and end pods, and bind claims,
+// below kustomize/stage in its module.
 func stageFiles() []string {
 	return []string{
 		"node/fast/node-initialize.yaml",
@@ -38,8 +39,8 @@ const (
 	storageStagePrefix = "volume/"
 )
 
-// fakeClasses are the storage classes whose volumes have nothing behind them. With real nodes, the class of the documentation's
-// examples has directories.
+// fakeClasses returns the storage classes whose volumes have no storage. With real nodes, the class
+// in the examples of the documentation uses directories.
 func (l layout) fakeClasses() []string {
 	if l.net == nil {
 		return []string{fakeClass, exampleClass}
@@ -47,7 +48,8 @@ func (l layout) fakeClasses() []string {
 	return []string{fakeClass}
 }
 
-// writeStages joins the stages of the pinned KWOK module into one file, with the storage stages widened to the given classes.
+// writeStages joins the stages of the pinned KWOK module into one file, and makes the storage
+// stages match the given classes.
 func writeStages(ctx context.Context, modulesDir, path string, classes []string) error {
 	source, err := pinnedSource(ctx, modulesDir, "kwok", kwokModule)
 	if err != nil {
@@ -75,7 +77,7 @@ func writeStages(ctx context.Context, modulesDir, path string, classes []string)
 
 func widenStorage(name, stage string, classes []string) (string, error) {
 	if !strings.Contains(stage, oneStorageClass) {
-		return "", fmt.Errorf("KWOK's stage %s does not select %q any more: adapt it to this version of KWOK", name, oneStorageClass)
+		return "", fmt.Errorf("KWOK's stage %s no longer selects %q: adapt this program to this version of KWOK", name, oneStorageClass)
 	}
 	wanted := "self.spec.storageClassName in ['" + strings.Join(classes, "', '") + "']"
 	return strings.ReplaceAll(stage, oneStorageClass, wanted), nil

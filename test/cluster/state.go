@@ -14,15 +14,17 @@ import (
 
 // state is what the commands remember about a cluster directory between runs.
 type state struct {
-	// Ports maps a listener's name to the port it was given, kept so that a restart comes back at the same address.
+	// Ports maps a listener's name to its port, so that a restart uses the same address.
 	Ports map[string]int `json:"ports"`
-	// PortOffset is how far above the usual ports this cluster looks for its own.
+	// PortOffset is how far above the default ports this cluster chooses its own.
 	PortOffset int `json:"portOffset,omitempty"`
-	// Processes maps a component's name to its process. A component that was stopped on purpose has none.
+	// Processes maps a component's name to its process. A component that was stopped on purpose has
+	// none.
 	Processes map[string]process `json:"processes"`
-	// Kubernetes is the version that has written to this cluster's etcd, such as 1.37; empty before the first start.
+	// Kubernetes is the version that has written to this cluster's etcd, such as 1.37; empty before
+	// the first start.
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Network is where real nodes live, nil for a cluster of fake nodes.
+	// Network is the network of real nodes, nil for a cluster of fake nodes.
 	Network *network `json:"network,omitempty"`
 
 	path string
@@ -67,7 +69,7 @@ func (s *state) forget(name string) error {
 	return s.save()
 }
 
-// writeFile replaces path in one step, so that a reader or an interrupt never sees half of it.
+// writeFile replaces path in one step, so that a reader or an interrupt never sees a partial file.
 func writeFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -32,7 +32,8 @@ func runStatus(ctx context.Context, args []string, out io.Writer) error {
 	return s.status(ctx)
 }
 
-// status prints one line per component and returns an error that names those that are dead or unhealthy, with the ends of their logs.
+// status prints one line per component and returns an error that names the dead or unhealthy ones,
+// with the ends of their logs.
 func (s *supervisor) status(ctx context.Context) error {
 	components := s.components()
 	if s.registered() {
@@ -52,7 +53,7 @@ func (s *supervisor) status(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// shownAddress is where a component listens, as far as that is told.
+// shownAddress returns the address of a component, "-" if it is unknown.
 func (s *supervisor) shownAddress(name string) string {
 	port, ok := s.ports[name]
 	switch {
@@ -78,7 +79,7 @@ func (s *supervisor) statusOf(ctx context.Context, c component) (statusRow, erro
 	}
 	if _, err := c.health.get(ctx); err != nil {
 		row.health = "failing"
-		return row, fmt.Errorf("%s is not healthy: %w", c.name, err)
+		return row, fmt.Errorf("%s is unhealthy: %w", c.name, err)
 	}
 	return row, nil
 }

@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// readyWithin is generous: on a machine that also compiles, kube-apiserver alone can need half a minute.
+	// readyWithin is generous: on a machine that also compiles, kube-apiserver alone can need half
+	// a minute.
 	readyWithin = 3 * time.Minute
 	readyPoll   = 200 * time.Millisecond
-	// recoverWithin is how long a component that runs but is not healthy may take to recover before it is restarted.
+	// recoverWithin is how long an unhealthy component may take to recover before it is restarted.
 	recoverWithin = 15 * time.Second
 	stopGrace     = 20 * time.Second
 )
@@ -38,7 +39,8 @@ func newSupervisor(dir string, out io.Writer) (*supervisor, error) {
 	return &supervisor{layout: layout{dir: dir, ports: s.Ports, net: s.Network}, state: s, out: out}, nil
 }
 
-// openToStart returns the supervisor of a directory that no other command changes, while no other cluster starts, until release is called.
+// openToStart returns the supervisor of a directory that no other command changes, while no other
+// cluster starts, until release is called.
 func openToStart(ctx context.Context, dir string, out io.Writer) (s *supervisor, release func(), err error) {
 	unlockDir, err := lockDir(dir)
 	if err != nil {
@@ -66,10 +68,11 @@ func (s *supervisor) alive(name string) bool {
 	return ok && p.alive()
 }
 
-// assignPort gives a listener that is not up the port it had before, or its usual one, or another when that is taken.
+// assignPort assigns a port to a listener that is not running: its previous port, its default, or
+// another one if that is in use.
 func (s *supervisor) assignPort(ctx context.Context, name string) error {
 	if s.net != nil {
-		// Nobody else is where it listens.
+		// The namespace has no other listeners.
 		s.ports[name] = usualPorts()[name]
 		return s.state.save()
 	}
@@ -83,7 +86,7 @@ func (s *supervisor) assignPort(ctx context.Context, name string) error {
 		return fmt.Errorf("finding a port for %s: %w", name, err)
 	}
 	if port != wanted {
-		fmt.Fprintf(s.out, "port %d of %s is taken: using %d\n", wanted, name, port)
+		fmt.Fprintf(s.out, "port %d of %s is in use: using %d\n", wanted, name, port)
 	}
 	s.ports[name] = port
 	return s.state.save()
@@ -111,7 +114,8 @@ func (s *supervisor) ensure(ctx context.Context, group ...component) error {
 	return nil
 }
 
-// waitStarted waits until a component is healthy, and starts it again, later each time, when it ends before.
+// waitStarted waits until a component is healthy, and restarts it, with increasing delay, if it
+// exits before.
 func (s *supervisor) waitStarted(ctx context.Context, c component) error {
 	delay := readyPoll
 	for tries := c.retries; ; tries-- {
@@ -119,9 +123,9 @@ func (s *supervisor) waitStarted(ctx context.Context, c component) error {
 		if tries == 0 || !errors.As(err, &deadError{}) {
 			return err
 		}
-		fmt.Fprintf(s.out, "%s ended and is started again\n", c.name)
+		fmt.Fprintf(s.out, "%s exited, restarting it\n", c.name)
 		if err := pause(ctx, delay); err != nil {
-			return fmt.Errorf("waiting to start %s again: %w", c.name, err)
+			return fmt.Errorf("waiting to restart %s: %w", c.name, err)
 		}
 		delay *= 2
 		if err := s.restart(c); err != nil {
@@ -130,7 +134,8 @@ func (s *supervisor) waitStarted(ctx context.Context, c component) error {
 	}
 }
 
-// keeps reports whether the component runs as described and is healthy, so that it can be left alone.
+// keeps reports whether the component runs as described and is healthy, so that it need not be
+// restarted.
 func (s *supervisor) keeps(ctx context.Context, c component) bool {
 	p, ok := s.state.Processes[c.name]
 	if !ok || !p.alive() || !p.runs(c.exe) || !slices.Equal(p.Args, c.args) {
@@ -154,7 +159,8 @@ func (s *supervisor) restart(c component) error {
 	return s.state.setProcess(c.name, p)
 }
 
-// waitHealthy polls the component's health until it is good, its process ends, or the time is over.
+// waitHealthy polls the component's health until it is healthy, its process exits, or the time is
+// over.
 func (s *supervisor) waitHealthy(ctx context.Context, c component, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -176,10 +182,10 @@ func (s *supervisor) gaveUp(name string, waitErr, last error) error {
 	if errors.Is(waitErr, context.Canceled) {
 		return fmt.Errorf("waiting for %s: %w", name, waitErr)
 	}
-	return fmt.Errorf("%s did not become ready in time (%w); the end of %s:\n%s", name, last, s.log(name), logTail(s.log(name)))
+	return fmt.Errorf("%s did not become ready in time (%w); last lines of %s:\n%s", name, last, s.log(name), logTail(s.log(name)))
 }
 
-// stop ends a component, if it runs, and forgets its process.
+// stop stops a component, if it runs, and forgets its process.
 func (s *supervisor) stop(name string) error {
 	p, ok := s.state.Processes[name]
 	if !ok {
@@ -191,7 +197,8 @@ func (s *supervisor) stop(name string) error {
 	return s.state.forget(name)
 }
 
-// stopAll stops every component in the reverse of the starting order, going on after a failure.
+// stopAll stops every component in the reverse of the starting order, and continues after a
+// failure.
 func (s *supervisor) stopAll() error {
 	var failed []error
 	for _, name := range slices.Backward(s.startOrder()) {
@@ -205,7 +212,8 @@ func (s *supervisor) stopAll() error {
 	return errors.Join(failed...)
 }
 
-// abandon stops what this command started, after it failed or was interrupted, so that the next one begins with a clean slate.
+// abandon stops what this command started, after a failure or an interrupt, so that the next
+// command starts from a clean state.
 func (s *supervisor) abandon(cause error) error {
 	for _, name := range slices.Backward(s.startOrder()) {
 		if !slices.Contains(s.started, name) {
@@ -214,7 +222,7 @@ func (s *supervisor) abandon(cause error) error {
 		if err := s.stop(name); err != nil {
 			return errors.Join(cause, err)
 		}
-		fmt.Fprintf(s.out, "stopped %s again\n", name)
+		fmt.Fprintf(s.out, "stopped %s, which this command had started\n", name)
 	}
 	return cause
 }

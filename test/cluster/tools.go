@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// nodeTools are what real nodes need of the machine, with the Debian package that has it.
+// nodeTools maps the tools that real nodes need on the machine to their Debian packages.
 func nodeTools() map[string]string {
 	return map[string]string{"ip": "iproute2", "runc": "runc", "iptables": "iptables", "conntrack": "conntrack"}
 }
@@ -24,11 +24,11 @@ func lookForTool(name string) (string, error) {
 	return path, nil
 }
 
-// canHaveNodes says in one line why real nodes cannot run on this machine, nil if they can.
+// canHaveNodes returns in one line why real nodes cannot run on this machine, nil if they can.
 func canHaveNodes() error {
-	const instead = "; fake ones (--nodes=fake) work"
+	const instead = "; fake nodes (--nodes=fake) work"
 	if os.Geteuid() != 0 {
-		return errors.New("real nodes need root: they are made of network namespaces and control groups" + instead)
+		return errors.New("real nodes need root: they consist of network namespaces and control groups" + instead)
 	}
 	var missing []string
 	for tool := range nodeTools() {

@@ -20,12 +20,12 @@ func runUp(ctx context.Context, args []string, out io.Writer) error {
 	fs := newFlags("up",
 		"[--nodes fake|real[:N]|mixed[:N]] [--kubernetes VERSION] [--dir DIR] [--modules DIR] [--images DIR] [--audit-policy FILE] [--port-offset N]", out)
 	dir, modules, version := dirFlag(fs), modulesFlag(fs),
-		kubernetesFlag(fs, "that of the cluster that is there, else "+newestRelease().String())
+		kubernetesFlag(fs, "the version of the existing cluster, else "+newestRelease().String())
 	audit := fs.String("audit-policy", "",
-		"`file` that says what the audit log keeps, for a kube-apiserver that this starts (default: what changed, events and leases excepted)")
+		"`file` with the audit policy of a kube-apiserver that this command starts (default: changes, except of events and leases)")
 	nodes, images := nodesFlag(fs), imagesFlag(fs)
 	offset := fs.Int("port-offset", 0,
-		"how far above the usual ports a new cluster takes its own, so that `N` keeps it apart from clusters whose processes come and go")
+		"`N` to add to the default ports of a new cluster, to avoid conflicts with clusters that start and stop")
 	if err := parse(fs, args); err != nil {
 		return err
 	}
@@ -84,7 +84,8 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir, images st
 	if err := s.ensure(ctx, s.apiserver(bin)); err != nil {
 		return err
 	}
-	// In a cluster that was stopped, kubectl may wait for a server that runs on its nodes.
+	// In a cluster that was stopped, kubectl may wait for a server that runs on the cluster's
+	// nodes.
 	starting, startCtx := errgroup.WithContext(ctx)
 	starting.Go(func() error { return s.applyPrepared(startCtx, bin["kubectl"]) })
 	starting.Go(func() error {
@@ -103,7 +104,8 @@ func (s *supervisor) up(ctx context.Context, bin binaries, modulesDir, images st
 	return nil
 }
 
-// assignPorts gives every listener that is not up a port. When one had to move, the rest would talk to the old place, so all are stopped.
+// assignPorts assigns a port to every listener that is not running. If a port has changed, running
+// components would use the old one, so all of them are stopped.
 func (s *supervisor) assignPorts(ctx context.Context) error {
 	before := maps.Clone(s.state.Ports)
 	owners := map[string]string{etcdPeer: etcdName}
@@ -125,7 +127,8 @@ func (s *supervisor) assignPorts(ctx context.Context) error {
 	return nil
 }
 
-// writeConfiguration writes every file that the components read, and a link to kubectl next to the kubeconfig.
+// writeConfiguration writes every file that the components read, and creates a link to kubectl next
+// to the kubeconfig.
 func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modulesDir string) error {
 	if err := ensurePKI(s.dir, s.host()); err != nil {
 		return err
@@ -151,7 +154,7 @@ func (s *supervisor) writeConfiguration(ctx context.Context, bin binaries, modul
 	return link(bin["kubectl"], s.kubectl())
 }
 
-// writeForNodes writes what depends on which nodes there are.
+// writeForNodes writes the files that depend on the kind of nodes.
 func (s *supervisor) writeForNodes(ctx context.Context, bin binaries, modulesDir string) error {
 	if s.fakeNodes() {
 		if err := s.writeClientConfig(s.clientConfig(kwokClient), kwokClient); err != nil {
@@ -206,7 +209,7 @@ func (s *supervisor) report(begun time.Time) {
 	} else {
 		fmt.Fprintf(s.out, "the cluster in %s is up with Kubernetes %s (%s)\n", s.dir, s.kubernetes, elapsed(begun))
 	}
-	fmt.Fprintf(s.out, "  export KUBECONFIG=%s\n  kubectl of this cluster: %s\n", s.adminConfig(), s.kubectl())
+	fmt.Fprintf(s.out, "  export KUBECONFIG=%s\n  kubectl for this cluster: %s\n", s.adminConfig(), s.kubectl())
 	if s.registered() && !s.alive(aggregatedName) {
 		fmt.Fprintf(s.out, "%s is registered but not running: start it with cluster register\n", aggregatedName)
 	}

@@ -5,8 +5,8 @@ package main
 
 import "fmt"
 
-// releaseFor is the version that a cluster directory is to be started with. A version that has written to its etcd is the
-// lowest that can be sure to read it.
+// releaseFor returns the version with which to start a cluster directory. A version that has
+// written to its etcd is the lowest that certainly can read it.
 func releaseFor(dir, given string) (release, error) {
 	s, err := loadState(dir)
 	if err != nil {
@@ -18,14 +18,15 @@ func releaseFor(dir, given string) (release, error) {
 	}
 	if there, ok := findRelease(s.Kubernetes); ok && wanted.minor < there.minor {
 		return release{},
-			fmt.Errorf("the cluster in %s has been run with Kubernetes %s, and %s may not be able to read what it stored: give another --dir, or run cluster down --purge first",
+			fmt.Errorf("the cluster in %s has run Kubernetes %s, and %s may not be able to read what that stored: use another --dir, or run cluster down --purge first",
 				dir, there, wanted)
 	}
 	return wanted, nil
 }
 
-// upgrade stops the parts of Kubernetes that are of another version than the wanted one, the newer of which are then started on
-// the same etcd. What else runs, stays: it meets the upgrade as it would on an ordinary cluster.
+// upgrade stops the parts of Kubernetes that have another version than the requested one. The newer
+// parts are then started with the same etcd. Everything else continues to run, as in an upgrade of
+// an ordinary cluster.
 func (s *supervisor) upgrade() error {
 	was := s.state.Kubernetes
 	if was == s.kubernetes.String() {

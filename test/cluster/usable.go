@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// waitUsable waits for what a first pod needs: ready nodes, and the service account that admission asks for.
+// waitUsable waits for what the first pod needs: ready nodes, and the service account that
+// admission requires.
 func (s *supervisor) waitUsable(ctx context.Context, kubectl string) error {
 	timeout := "--timeout=" + readyWithin.String()
 	wait := func(args ...string) error {
@@ -21,10 +22,10 @@ func (s *supervisor) waitUsable(ctx context.Context, kubectl string) error {
 	for _, n := range s.nodes() {
 		real = append(real, "node/"+n.name)
 	}
-	// Only nodes that the host knows by now are among all of them.
+	// The option --all covers only nodes that the cluster already knows.
 	if len(real) > 0 {
 		if err := wait(append([]string{"--for=create"}, real...)...); err != nil {
-			return fmt.Errorf("waiting until the nodes are known: %w", err)
+			return fmt.Errorf("waiting for the nodes to register: %w", err)
 		}
 	}
 	if err := wait("--for=condition=Ready", "nodes", "--all"); err != nil {
@@ -32,7 +33,7 @@ func (s *supervisor) waitUsable(ctx context.Context, kubectl string) error {
 	}
 	if len(real) > 0 {
 		if err := s.waitTaken(ctx, kubectl, real); err != nil {
-			return fmt.Errorf("waiting until the nodes take pods: %w", err)
+			return fmt.Errorf("waiting until the nodes accept pods: %w", err)
 		}
 	}
 	if err := wait("--for=create", "serviceaccount/default"); err != nil {
@@ -41,7 +42,7 @@ func (s *supervisor) waitUsable(ctx context.Context, kubectl string) error {
 	return nil
 }
 
-// waitTaken waits until real nodes have lost the taint that they are registered with.
+// waitTaken waits until real nodes have lost the taint with which they register.
 func (s *supervisor) waitTaken(ctx context.Context, kubectl string, nodes []string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -54,11 +55,11 @@ func (s *supervisor) waitTaken(ctx context.Context, kubectl string, nodes []stri
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; the last answer was %s", ctx.Err(), lastLines(string(output)))
+			return fmt.Errorf("%w; last output of kubectl:\n%s", ctx.Err(), lastLines(string(output)))
 		case <-time.After(taintPoll):
 		}
 	}
 }
 
-// taintPoll is how often is looked whether a node takes pods.
+// taintPoll is how often to check whether a node accepts pods.
 const taintPoll = 200 * time.Millisecond

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// offline is what the names of volumes begin with that grow only while nobody uses them.
+	// offline is the prefix of the names of volumes that grow only while they are not in use.
 	offline = "offline-"
-	// smallest and largest are the bounds of what a disk may have, in bytes: XFS wants 300 MiB.
+	// smallest and largest limit the size of a disk, in bytes: XFS needs 300 MiB.
 	smallest = 300 << 20
 	largest  = 1 << 30
 )
 
-// controller makes volumes, lets them grow, and changes their attributes.
+// controller creates and expands volumes, and changes their attributes.
 type controller struct {
 	csi.UnimplementedControllerServer
 
@@ -81,7 +81,7 @@ func (controller) ValidateVolumeCapabilities(_ context.Context,
 	}, nil
 }
 
-// ControllerExpandVolume makes the file larger. The file system follows on the node.
+// ControllerExpandVolume enlarges the file. The file system follows on the node.
 func (c controller) ControllerExpandVolume(_ context.Context,
 	request *csi.ControllerExpandVolumeRequest) (*csi.ControllerExpandVolumeResponse, error) {
 	size := request.GetCapacityRange().GetRequiredBytes()
@@ -96,12 +96,12 @@ func (c controller) ControllerExpandVolume(_ context.Context,
 
 func checkSize(size int64) error {
 	if size < smallest || size > largest {
-		return status.Errorf(codes.OutOfRange, "a disk may have %d to %d bytes, and not %d", smallest, largest, size)
+		return status.Errorf(codes.OutOfRange, "a disk must have %d to %d bytes, got %d", smallest, largest, size)
 	}
 	return nil
 }
 
-// ControllerModifyVolume notes how fast a disk is said to be.
+// ControllerModifyVolume records the speed of a disk.
 func (c controller) ControllerModifyVolume(_ context.Context,
 	request *csi.ControllerModifyVolumeRequest) (*csi.ControllerModifyVolumeResponse, error) {
 	return &csi.ControllerModifyVolumeResponse{}, c.setSpeed(request.GetVolumeId(), request.GetMutableParameters())
@@ -113,10 +113,10 @@ func (c controller) setSpeed(id string, parameters map[string]string) error {
 	case !given:
 		return nil
 	case speed != "slow" && speed != "fast":
-		return status.Errorf(codes.InvalidArgument, "speed is %q, and can be slow or fast", speed)
+		return status.Errorf(codes.InvalidArgument, "speed is %q, must be slow or fast", speed)
 	}
 	if err := os.WriteFile(c.speedOf(id), []byte(speed), 0o600); err != nil {
-		return internal(fmt.Errorf("noting the speed: %w", err))
+		return internal(fmt.Errorf("recording the speed: %w", err))
 	}
 	return nil
 }

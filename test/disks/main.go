@@ -1,9 +1,10 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command disks is a CSI driver of one node, whose volumes are files with a file system in them. They
-// grow as those of a cloud do: the file first, and then, by the kubelet, the file system; while a
-// member uses it, or, of a class with the parameter growth=offline, only before it is mounted.
+// Command disks is a CSI driver for one node, whose volumes are files that contain a file system.
+// They grow like cloud volumes: first the file, and then the kubelet expands the file system. That
+// happens while a pod uses the volume, or, in a class with the parameter growth=offline, only
+// before it is mounted.
 package main
 
 import (
@@ -23,7 +24,7 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 )
 
-// driver is the name that storage classes call it by.
+// driver is the name of the driver in storage classes.
 const driver = "disks.statefulset.dev"
 
 func main() {
@@ -43,7 +44,7 @@ func run() error {
 	defer stop()
 
 	if err := os.MkdirAll(*dir, 0o700); err != nil {
-		return fmt.Errorf("making the directory of the volumes: %w", err)
+		return fmt.Errorf("creating the directory of the volumes: %w", err)
 	}
 	volumes := grpc.NewServer()
 	csi.RegisterIdentityServer(volumes, identity{})
@@ -60,10 +61,11 @@ func run() error {
 	return serving.Wait()
 }
 
-// serve listens on a socket until the context ends, in the place of one that is left over.
+// serve listens on a socket until the context ends. It replaces a socket that an earlier process
+// left.
 func serve(ctx context.Context, server *grpc.Server, socket string) error {
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("removing the socket of before: %w", err)
+		return fmt.Errorf("removing the socket of an earlier process: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
 	if err != nil {
@@ -77,7 +79,7 @@ func serve(ctx context.Context, server *grpc.Server, socket string) error {
 	return nil
 }
 
-// plugin makes the driver known to the kubelet.
+// plugin registers the driver with the kubelet.
 type plugin struct {
 	registration.UnimplementedRegistrationServer
 
@@ -92,12 +94,12 @@ func (p plugin) GetInfo(context.Context, *registration.InfoRequest) (*registrati
 func (plugin) NotifyRegistrationStatus(_ context.Context,
 	status *registration.RegistrationStatus) (*registration.RegistrationStatusResponse, error) {
 	if !status.GetPluginRegistered() {
-		fmt.Fprintln(os.Stderr, "disks: the kubelet did not take the driver:", status.GetError())
+		fmt.Fprintln(os.Stderr, "disks: the kubelet did not register the driver:", status.GetError())
 	}
 	return &registration.RegistrationStatusResponse{}, nil
 }
 
-// identity tells what the driver is.
+// identity describes the driver.
 type identity struct {
 	csi.UnimplementedIdentityServer
 }

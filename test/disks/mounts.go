@@ -10,8 +10,8 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// mounts is the part of the driver that the kubelet calls: a volume is staged once, and published for
-// each pod that uses it.
+// mounts is the part of the driver that the kubelet calls: a volume is staged once, and published
+// for each pod that uses it.
 type mounts struct {
 	csi.UnimplementedNodeServer
 
@@ -42,7 +42,7 @@ func (m mounts) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolum
 	if _, err := command(ctx, "xfs_growfs", at); err != nil {
 		return nil, err
 	}
-	// Members are nobody in particular.
+	// Pods may run as any user.
 	if err := os.Chmod(at, 0o777); err != nil {
 		return nil, internal(err)
 	}
@@ -70,8 +70,9 @@ func (mounts) NodeUnpublishVolume(ctx context.Context, request *csi.NodeUnpublis
 	return &csi.NodeUnpublishVolumeResponse{}, nil
 }
 
-// NodeExpandVolume has the file system fill what the file has become. One that grows offline does when
-// it is staged, and cannot later: the kubelet asks only after it has published the volume.
+// NodeExpandVolume expands the file system to the size of the file. For a volume that grows
+// offline, staging does that, and it is impossible later: the kubelet calls NodeExpandVolume only
+// after it has published the volume.
 func (m mounts) NodeExpandVolume(ctx context.Context, request *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
 	image := imageOf(m.dir, request.GetVolumeId())
 	var err error

@@ -16,10 +16,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// internal is how a failure that is nobody's mistake is answered.
+// internal returns the error for a failure that is not the caller's mistake.
 func internal(err error) error { return status.Error(codes.Internal, err.Error()) }
 
-// command runs a program of the machine, and returns what it has printed, or an answer to the caller.
+// command runs a program of the machine, and returns its output, or an error for the caller.
 func command(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if failed := new(exec.ExitError); errors.As(err, &failed) {
@@ -31,8 +31,8 @@ func command(ctx context.Context, name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// makeImage makes a file with an empty file system: XFS, because to grow while it is mounted takes no
-// right that containers of tests often lack.
+// makeImage creates a file with an empty file system: XFS, because growing it while it is mounted
+// needs no right that test containers often lack.
 func makeImage(ctx context.Context, path string, size int64) error {
 	partial := path + ".partial"
 	if err := os.WriteFile(partial, nil, 0o600); err != nil {
@@ -50,7 +50,7 @@ func makeImage(ctx context.Context, path string, size int64) error {
 	return nil
 }
 
-// mount mounts what is not mounted yet.
+// mount mounts something, unless it is mounted already.
 func mount(ctx context.Context, at string, args ...string) error {
 	if _, err := command(ctx, "findmnt", "--mountpoint", at); err == nil {
 		return nil
@@ -67,7 +67,7 @@ func unmount(ctx context.Context, at string) error {
 	return err
 }
 
-// growMounted has the device of a file see how long that is, and the file system fill it.
+// growMounted makes the loop device use the new size of its file, and expands the file system.
 func growMounted(ctx context.Context, image, mounted string) error {
 	device, err := deviceOf(ctx, image)
 	if err != nil {
@@ -80,7 +80,7 @@ func growMounted(ctx context.Context, image, mounted string) error {
 	return err
 }
 
-// expectGrown compares a file with what was mounted of it.
+// expectGrown returns an error if the file has grown since it was mounted.
 func expectGrown(ctx context.Context, image string) error {
 	device, err := deviceOf(ctx, image)
 	if err != nil {
@@ -95,7 +95,7 @@ func expectGrown(ctx context.Context, image string) error {
 		return internal(err)
 	}
 	if is := strconv.FormatInt(file.Size(), 10); is != mounted {
-		return status.Errorf(codes.FailedPrecondition, "%s is in use with %s of %s bytes, and grows only while it is not", image, mounted, is)
+		return status.Errorf(codes.FailedPrecondition, "%s is in use with %s of %s bytes, and grows only while it is not in use", image, mounted, is)
 	}
 	return nil
 }

@@ -3,22 +3,24 @@
 
 // Package docs runs the commands of the documentation.
 //
-// A fence of commands begins with ```console. In it, a line that begins with "$ " is a command, lines that begin with "> " are the
-// rest of it, and what follows is what it prints. A command with nothing below it may print what it likes, and must succeed. One
-// that is shown with an error must fail. Package page tells what may differ: ages, times, addresses, hashes.
+// A fence of commands begins with ```console. In it, a line that begins with "$ " is a command,
+// lines that begin with "> " continue it, and the lines after that are its output. A command
+// without output in the page may print anything, and must succeed. A command that is shown with an
+// error must fail. Package page defines what may differ: ages, times, addresses, hashes.
 //
-//	```console                  run, in the namespace of the page
-//	```console fresh            run, in another namespace that is empty
-//	```console alone            run, like all of its page, when no other page is; what it takes apart it puts back
-//	```console nodes            run on real nodes, on which the server runs as pods, after the commands before it there
-//	```console nodes ha         the same, beginning with three servers and a store of three; so "single" for one, and "bare" for none
+//	```console                  run in the namespace of the page
+//	```console fresh            run in another, empty namespace
+//	```console alone            run while no other page runs; the page undoes its changes
+//	```console nodes            run on real nodes with the server as pods, after earlier commands
+//	```console nodes ha         the same, after installing "ha", "single" or "bare" (nothing)
 //	```console norun WHY        not run
-//	```yaml db.yaml             a file that the commands after it find
+//	```yaml db.yaml             a file for the commands that follow
 //
-// Each command has a shell of its own, in a directory that has artifacts, test and bin of this repository, and the cluster's directory as
-// .cluster, beside the files of the page. What is assigned to a variable stays for the page. Commands that only ask are repeated until
-// they print what they are to print. On real nodes, REGISTRY, VERSION and IMAGE stand for the images that are there.
+// Each command has its own shell, in a directory with artifacts, test and bin of this repository,
+// and with the cluster's directory as .cluster, next to the files of the page. Variables that a
+// command assigns persist for the page. Commands that only read are repeated until they print the
+// expected output. On real nodes, REGISTRY, VERSION and IMAGE name the images that exist there.
 //
-// Without the build tag docs, only the pages themselves are checked: that each fence says what it is, and that links lead somewhere.
-// The rest needs clusters, which make test-docs starts.
+// Without the build tag docs, only the pages are checked: each fence must state its use, and links
+// must have targets. The other tests need clusters, which make test-docs starts.
 package docs

@@ -55,7 +55,7 @@ func TestLifeOfTheExampleWithGates(t *testing.T) {
 
 	waitAsked(t, ns, "db-0")
 	if said, err := tryPlugin(t, "migrate", "db", "--back", "--drop-extra-fields", "--dry-run", "-n", ns); err == nil ||
-		!strings.Contains(said, "the gates of spec.disruption are asked about db-0") {
+		!strings.Contains(said, "the gates of spec.disruption are requested for db-0") {
 		t.Errorf("moving the set: got %q and %v, want it refused", said, err)
 	}
 	kubectl(t, "patch", "statefulsets.apps.statefulset.dev", "db", "-n", ns, "--type=merge", "-p",

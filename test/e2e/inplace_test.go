@@ -48,7 +48,7 @@ func TestLifeOfTheExampleThatIsUpdatedInPlace(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ready, want := conditionOf(set, v1.StatefulSetReady), "db-2: container db restarts in place"
+		ready, want := conditionOf(set, v1.StatefulSetReady), "db-2: container db is restarting in place"
 		if ready == nil || !strings.Contains(ready.Message, want) || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
 			return fmt.Errorf("%d of %d ready members are available, and Ready is %v, want 2 of 3, and %q", set.Status.AvailableReplicas,
 				set.Status.ReadyReplicas, ready, want)

@@ -51,15 +51,15 @@ func TestBuiltInKindIsLeftAlone(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"sset.spec.updateStrategy.rollingUpdate.maxUnavailable":      "may be unavailable because of the update",
+		"sset.spec.updateStrategy.rollingUpdate.maxUnavailable":      "number of members that may be unavailable",
 		"sset.spec.volumeClaimTemplates":                             "describe the claims of a member",
 		"sset.spec.template.spec.containers.readinessProbe":          "readiness",
-		"sset.status.conditions":                                     "where the set stands",
+		"sset.status.conditions":                                     "describe the state of the set",
 		"pods.spec.containers --output=plaintext-openapiv2":          "FIELDS",
 		"sset.spec.ordinals --output=plaintext-openapiv2":            "start",
 		"sset.spec.persistentVolumeClaimRetentionPolicy.whenDeleted": "Retain",
 		"statefulsets.apps --output=plaintext-openapiv2":             "a set of pods with consistent identities",
-		"statefulsets --api-version=apps.statefulset.dev/v1":         "members that must not be replaceable",
+		"statefulsets --api-version=apps.statefulset.dev/v1":         "members that are not interchangeable",
 	} {
 		if got := kubectl(t, append([]string{"explain"}, strings.Fields(path)...)...); !strings.Contains(got, want) {
 			t.Errorf("kubectl explain %s printed\n%s\nwant it to contain %q", path, got, want)

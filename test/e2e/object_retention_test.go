@@ -65,7 +65,7 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	one := strings.Replace(string(content), "replicas: 3", "replicas: 1", 1)
 	said, err := planCommand(t, ns, one, "-f", "-")
 	for _, line := range []string{
-		"delete ConfigMap db-2-conf (member removed by ", "delete Service db-1-address (member removed by ", "it is due since "} {
+		"delete ConfigMap db-2-conf (member removed by ", "delete Service db-1-address (member removed by ", "it has been due since "} {
 		if err != nil || !strings.Contains(said, line) {
 			t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, line)
 		}
@@ -75,7 +75,7 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	waitRetired(t, ns, 2)
 	expectObjects(t, ns, before)
 	if tree := plugin(t, "tree", "db", "-n", ns); !strings.Contains(tree,
-		"conf  ConfigMap $(IDENTITY)-conf, 1 of 1 there, 2 of removed members, deleted from ") {
+		"conf  ConfigMap $(IDENTITY)-conf, 1 of 1 exist, 2 of removed members, due for deletion from ") {
 		t.Errorf("the tree says nothing of what is due:\n%s", tree)
 	}
 	kubectl(t, "scale", kind, "db", "--replicas=3", "-n", ns)
@@ -86,7 +86,7 @@ func TestLifeOfTheExampleWithRetention(t *testing.T) {
 	kubectl(t, "scale", kind, "db", "--replicas=1", "-n", ns)
 	waitRetired(t, ns, 2)
 	if said, err := tryPlugin(t, "reclaim", "db", "--ordinals=0,2", "--objects", "--yes", "-n", ns); err == nil ||
-		!strings.Contains(said, "the set wants member db-0") {
+		!strings.Contains(said, "db-0 is a member of the set") {
 		t.Errorf("reclaiming a wanted member: got %v, %s, want a refusal", err, said)
 	}
 	plugin(t, "reclaim", "db", "--ordinals=2", "--objects", "--yes", "-n", ns)

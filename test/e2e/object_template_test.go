@@ -39,7 +39,7 @@ func TestLifeOfTheExampleWithAConfigurationInTurn(t *testing.T) {
 	if said, err := planCommand(t, ns, string(content), "-f", "-"); err != nil || !strings.Contains(said, goes) {
 		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, goes)
 	}
-	const warning = `template "conf-v1", ConfigMap $(IDENTITY)-conf-v1, is removed, and its objects are deleted 1s after no pod is left that may use them; to keep them, put it back`
+	const warning = `template "conf-v1" (ConfigMap $(IDENTITY)-conf-v1) is removed, and its objects are deleted 1s after no pod can use them any more; to keep them, add the template again`
 	if _, said, err := suite.Kubectl(t.Context(), string(content), "apply", "-f", "-", "-n", ns); err != nil ||
 		!strings.Contains(said, warning) {
 		t.Fatalf("applying the example with the next configuration: got %v, %s, want a warning with %q", err, said, warning)

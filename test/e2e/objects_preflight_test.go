@@ -48,7 +48,7 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 	_, stderr, err = suite.Kubectl(t.Context(), strings.Replace(good, "prime:1", "prime:2", 1), "apply", "-n", ns, "--dry-run=server", "-f",
 		"-")
 	for _, want := range []string{"Job db-0-prime could not be changed: spec.objectTemplates[0].object.spec.template",
-		"field is immutable; if it may not be changed, delete it to have it made anew"} {
+		"field is immutable; if the field is immutable, delete the object so that it is recreated"} {
 		if err != nil || !strings.Contains(stderr, want) {
 			t.Errorf("another image: got %v and %q, want that it is accepted with a warning that has %q", err, stderr, want)
 		}

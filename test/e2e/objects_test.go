@@ -86,7 +86,7 @@ func TestLifeOfTheExampleWithObjects(t *testing.T) {
 	}
 	expectData(t, ns, "db-1-conf-v1", map[string]string{"id": "mine"})
 	harness.Eventually(t, "an event tells how the object of somebody else differs", func(context.Context) error {
-		const want = "ConfigMap db-1-conf-v1 is somebody else's, and is used although it is not as template conf-v1 describes: data.address"
+		const want = "ConfigMap db-1-conf-v1 is not managed by this set and differs from template conf-v1 in data.address; using it unchanged"
 		if got := kubectl(t, "events", "--for", kind+"/db", "-n", ns); !strings.Contains(got, want) {
 			return fmt.Errorf("the events are\n%s\nwant one with %q", got, want)
 		}

@@ -33,7 +33,7 @@ func TestTheLeaderIsUpdatedLast(t *testing.T) {
 	_, proposal, _ := strings.Cut(second, "---\n")
 	harness.Eventually(t, "the plan says why db-3 is last", func(context.Context) error {
 		said, err := planCommand(t, ns, proposal, "-f", "-")
-		if want := "delete pod db-3 (update): it does not run the present revision; last, role=leader"; err == nil &&
+		if want := "delete pod db-3 (update): the pod is outdated; last, role=leader"; err == nil &&
 			!strings.Contains(said, want) {
 			err = fmt.Errorf("kubectl sts plan says %s, want a line with %q", said, want)
 		}

@@ -69,7 +69,7 @@ func TestLifeOfTheExampleWithOutputs(t *testing.T) {
 		expectOutput(t, ns, pod, "ADDRESS", address)
 	}
 
-	const want = `spec.objectTemplates: Forbidden: output "ADDRESS" is removed, and named by the template that pods are made from`
+	const want = `spec.objectTemplates: Forbidden: output "ADDRESS" is removed, but the stored pod template names it`
 	_, said, err := suite.Kubectl(t.Context(), "", "patch", kind, "db", "-n", ns, "--type=json", "-p",
 		`[{"op":"remove","path":"/spec/objectTemplates/0/outputs"}]`)
 	if err == nil || !strings.Contains(said, want) {

@@ -77,7 +77,7 @@ func TestThePlanCommandSaysWhatIsWrong(t *testing.T) {
 		want string
 	}{
 		"an unknown set":                {[]string{"nobody"}, `"nobody" not found`},
-		"neither a name nor a file":     {nil, "name one set, or give a file with -f"},
+		"neither a name nor a file":     {nil, "name one set, or specify a file with -f"},
 		"a file that is not there":      {[]string{"-f", "/nowhere"}, "/nowhere"},
 		"an output that does not exist": {[]string{"web", "-o", "xml"}, `--output is "xml", must be yaml or json`},
 		"a container that is not there": {[]string{"web", "--image=db=new"}, `has no container "db"`},

@@ -128,7 +128,7 @@ func TestThePreflightCreatesInDryRunsOnly(t *testing.T) {
 		if err := create(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 			t.Errorf("%s in a dry run: got %v, want no error", kind, err)
 		}
-		if err := create(metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "this account creates in dry runs only") {
+		if err := create(metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "may create objects in dry runs only") {
 			t.Errorf("%s for real: got %v, want that it is denied by the policy", kind, err)
 		}
 	}

@@ -117,7 +117,7 @@ func TestTheExampleIsTornDownInOrder(t *testing.T) {
 	}
 
 	out = plugin(t, "delete", "--ordered", "db", "-n", ns, "--timeout=1m")
-	if begin, end := name+"3 members: db-2, db-1, db-0\n", `gone, 0 left`+"\n"+`statefulset.apps.statefulset.dev "db" deleted from `+ns+
+	if begin, end := name+"3 members: db-2, db-1, db-0\n", `terminated, 0 left`+"\n"+`statefulset.apps.statefulset.dev "db" deleted from `+ns+
 		" namespace\n"; !strings.HasPrefix(out, begin) || !strings.HasSuffix(out, end) {
 		t.Errorf("kubectl sts says\n%s\nwant it to begin with\n%s\nand to end with\n%s", out, begin, end)
 	}

@@ -37,7 +37,7 @@ func TestLifeOfTheExampleWithARate(t *testing.T) {
 
 	said, err := planCommand(t, ns,
 		strings.Replace(string(content[strings.Index(string(content), "---\n")+4:]), "replicas: 5", "replicas: 1", 1), "-f", "-")
-	if want := "pod db-2 is removed when others that are not wanted are gone"; err != nil || !strings.Contains(said, want) {
+	if want := "pod db-2 waits for other surplus pods to terminate"; err != nil || !strings.Contains(said, want) {
 		t.Errorf("kubectl sts plan says %v, %s, want a line with %q", err, said, want)
 	}
 	mark := pods.mark()

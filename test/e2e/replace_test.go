@@ -36,7 +36,7 @@ func TestLifeOfTheExampleWithReplacedMembers(t *testing.T) {
 
 	mark := pods.mark()
 	if got, want := plugin(t, "replace", "db-1", "--dry-run=server", "-n", ns),
-		"statefulset.apps.statefulset.dev/db: db-1 to be replaced (server dry run)\n"; got != want {
+		"statefulset.apps.statefulset.dev/db: db-1 will be replaced (server dry run)\n"; got != want {
 		t.Errorf("kubectl sts says %q, want %q", got, want)
 	}
 	if said, want := plugin(t, "plan", "db", "--replace=db-1", "-n", ns), "delete pod db-1 (replace)"; !strings.Contains(said, want) ||

@@ -33,7 +33,7 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 	kubectlApply(t, strings.Replace(string(content), "nginx-slim:0.24", "nginx-slim:0.25", 1), "-n", ns)
 	waitReason(t, ns, v1.StatefulSetReady, v1.ReasonBaking, "step 1/1: 1 of 3 at db-")
 	set := waitReason(t, ns, v1.StatefulSetReady, v1.ReasonWaitingForPromotion,
-		"waiting for somebody to promote it: kubectl sts rollout promote --step=1")
+		"waiting for approval: kubectl sts rollout promote --step=1")
 	pods.expect(t, mark, "deleted db-2", "added db-2")
 	if got, want := plugin(t, "rollout", "status", "statefulset/db", "--watch=false", "-n", ns),
 		"kubectl sts rollout promote --step=1\n"; !strings.HasSuffix(got, want) {
@@ -67,7 +67,7 @@ func TestLifeOfTheStepsExample(t *testing.T) {
 		}
 	}
 	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Rollout(t.Context(), "db", &v1.StatefulSetRollout{Revision: set.Status.UpdateRevision,
-		Action: v1.PromoteAllRollout}, metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "is rolled back already") {
+		Action: v1.PromoteAllRollout}, metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "is already rolled back") {
 		t.Errorf("promoting what is rolled back: got error %v, want it refused", err)
 	}
 

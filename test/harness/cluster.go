@@ -22,15 +22,15 @@ import (
 	"statefulset.dev/client/clientset/versioned"
 )
 
-// Cluster is a local cluster that runs. Its clients are those of the administrator, go
-// through the host, and have no rate limit.
+// Cluster is a running local cluster. Its clients authenticate as the administrator, connect
+// through the host cluster, and have no rate limit.
 type Cluster struct {
 	// Dir is the cluster's directory.
 	Dir     string
 	Config  *rest.Config
 	Host    kubernetes.Interface
 	Dynamic dynamic.Interface
-	// Sets are those of our group.
+	// Sets is the client of our group.
 	Sets versioned.Interface
 }
 
@@ -39,7 +39,7 @@ func Open() (*Cluster, error) {
 	dir := os.Getenv("STATEFULSET_CLUSTER_DIR")
 	if dir == "" {
 		return nil, errors.New("STATEFULSET_CLUSTER_DIR is not set: run the suite with hack/test-on-cluster.sh, " +
-			"or name the directory of a cluster that bin/cluster up and bin/cluster register have started")
+			"or set it to the directory of a cluster that bin/cluster up and bin/cluster register have started")
 	}
 	c := &Cluster{Dir: dir}
 	var err error
@@ -49,7 +49,7 @@ func Open() (*Cluster, error) {
 	c.Config.QPS = -1
 	c.Config.WarningHandler = rest.NoWarnings{}
 	if c.Host, err = kubernetes.NewForConfig(c.Config); err != nil {
-		return nil, fmt.Errorf("creating the client of the host: %w", err)
+		return nil, fmt.Errorf("creating the client of the host cluster: %w", err)
 	}
 	if c.Dynamic, err = dynamic.NewForConfig(c.Config); err != nil {
 		return nil, fmt.Errorf("creating the dynamic client: %w", err)
@@ -60,15 +60,15 @@ func Open() (*Cluster, error) {
 	return c, nil
 }
 
-// Path is a path below the cluster's directory.
+// Path returns a path below the cluster's directory.
 func (c *Cluster) Path(elem ...string) string {
 	return filepath.Join(append([]string{c.Dir}, elem...)...)
 }
 
-// Kubeconfig is the administrator's.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.Path("kubeconfig") }
 
-// Kubectl runs the cluster's kubectl as administrator. The error has what it printed.
+// Kubectl runs the cluster's kubectl as administrator. The error contains its output.
 func (c *Cluster) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -82,8 +82,7 @@ func (c *Cluster) Kubectl(ctx context.Context, stdin string, args ...string) (st
 	return out.String(), errOut.String(), err
 }
 
-// MustKubectl runs the cluster's kubectl as administrator, and fails the test if that
-// fails.
+// MustKubectl runs the cluster's kubectl as administrator, and fails the test if the command fails.
 func (c *Cluster) MustKubectl(t testing.TB, stdin string, args ...string) (stdout string) {
 	t.Helper()
 	stdout, _, err := c.Kubectl(t.Context(), stdin, args...)

@@ -12,11 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// explained is the file in which a suite explains the differences that it finds.
+// explained is the file in which a suite explains the expected differences.
 const explained = "differences.yaml"
 
-// Explanations reads the entries of differences.yaml in the suite's directory, and checks
-// each.
+// Explanations reads the entries of differences.yaml in the suite's directory, and checks each.
 func Explanations[E any](t testing.TB, check func(E) error) []E {
 	t.Helper()
 	content, err := os.ReadFile(explained)
@@ -35,7 +34,7 @@ func Explanations[E any](t testing.TB, check func(E) error) []E {
 	return all
 }
 
-// Pattern matches a whole text, with * for anything.
+// Pattern returns a regular expression that matches a whole text, with * for any text.
 func Pattern(text string) *regexp.Regexp {
 	parts := strings.Split(text, "*")
 	for i := range parts {

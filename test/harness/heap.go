@@ -5,7 +5,7 @@ package harness
 
 import "runtime"
 
-// Heap is how many bytes on the heap of this process are in use.
+// Heap returns how many bytes on the heap of this process are in use.
 func Heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Main opens the cluster for all tests of a package and runs them when it has warmed up.
-// It returns the exit code.
+// Main opens the cluster for all tests of a package and runs them after the warm-up. It returns the
+// exit code.
 func Main(m *testing.M, cluster **Cluster) int {
 	opened, err := Open()
 	if err == nil {

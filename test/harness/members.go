@@ -15,18 +15,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Members are the pods and claims of a set, as they were when they were complete.
+// Members are the pods and claims of a set at the time when they were complete.
 type Members struct {
 	Namespace string
 	Set       *v1.StatefulSet
-	// UIDs are those of the pods and claims, by kind and name, such as "pod web-0".
+	// UIDs are the UIDs of the pods and claims, by kind and name, such as "pod web-0".
 	UIDs map[string]string
 
 	cluster *Cluster
 }
 
-// Settle creates a parallel set whose claims are deleted with it, and waits until its
-// members are complete and their claims belong to it.
+// Settle creates a parallel set whose claims are deleted with it, and waits until its members are
+// complete and it owns their claims.
 func (c *Cluster) Settle(t testing.TB, namespace, name string, replicas int32) *Members {
 	t.Helper()
 	set := WithClaim(NewSet(name, replicas))
@@ -50,12 +50,12 @@ func (c *Cluster) Settle(t testing.TB, namespace, name string, replicas int32) *
 		return err
 	})
 	if m.UIDs, err = m.Present(t.Context()); err != nil || len(m.UIDs) != int(2*replicas) {
-		t.Fatalf("members of %s: got %v, %v, want %d pods and as many claims", name, m.UIDs, err, replicas)
+		t.Fatalf("members of %s: got %v, error %v, want %d pods and as many claims", name, m.UIDs, err, replicas)
 	}
 	return m
 }
 
-// AwaitReady waits until the set is ready in its present generation.
+// AwaitReady waits until the set is ready in its current generation.
 func (m *Members) AwaitReady(t testing.TB) {
 	t.Helper()
 	Eventually(t, "set "+m.Set.Name+" is ready", func(ctx context.Context) error {
@@ -73,7 +73,7 @@ func (m *Members) AwaitReady(t testing.TB) {
 	})
 }
 
-// Present are the UIDs of the pods and claims that are there and stay.
+// Present returns the UIDs of the existing pods and claims that are not terminating.
 func (m *Members) Present(ctx context.Context) (map[string]string, error) {
 	uids := map[string]string{}
 	pods, err := m.cluster.Host.CoreV1().Pods(m.Namespace).List(ctx, m.selected())
@@ -106,9 +106,9 @@ func (m *Members) selected() metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: "app=" + m.Set.Name}
 }
 
-// Bait makes an object beside the members whose owner does not exist, and returns what
-// tells whether the garbage collector has taken it: by then it is at work, and has had the
-// time to look at the members, too.
+// Bait creates an object next to the members whose owner does not exist, and returns a function
+// that reports whether the garbage collector has deleted it. By then, the garbage collector is
+// active, and has had time to check the members too.
 func (m *Members) Bait(t testing.TB) (taken func(ctx context.Context) bool) {
 	t.Helper()
 	baits := m.cluster.Host.CoreV1().ConfigMaps(m.Namespace)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Number is what an environment variable says, a number of at least 1, or what is usual
-// if it is not set.
+// Number returns the value of an environment variable, a number of at least 1, or the default if it
+// is not set.
 func Number(t testing.TB, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)

@@ -14,14 +14,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Namespace makes a namespace in which pods can be created, with a name that begins with
-// prefix. It is removed when the test has ended, and nobody waits until it is gone.
+// Namespace creates a namespace in which pods can be created, with a name that begins with prefix.
+// It is deleted when the test has ended, without waiting for the end of the deletion.
 func (c *Cluster) Namespace(t testing.TB, prefix string) string {
 	t.Helper()
 	return c.LabeledNamespace(t, prefix, nil)
 }
 
-// LabeledNamespace makes a namespace that has labels.
+// LabeledNamespace creates a namespace with labels.
 func (c *Cluster) LabeledNamespace(t testing.TB, prefix string, labels map[string]string) string {
 	t.Helper()
 	made, err := c.Host.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
@@ -42,7 +42,7 @@ func (c *Cluster) LabeledNamespace(t testing.TB, prefix string, labels map[strin
 	return made.Name
 }
 
-// NewSet is a set whose members have one container, and no claims.
+// NewSet returns a set whose members have one container, and no claims.
 func NewSet(name string, replicas int32) *v1.StatefulSet {
 	labels := map[string]string{"app": name}
 	return &v1.StatefulSet{
@@ -59,8 +59,7 @@ func NewSet(name string, replicas int32) *v1.StatefulSet {
 	}
 }
 
-// WithClaim gives each member of a set a claim, which its container mounts, and returns
-// the set.
+// WithClaim adds a claim to each member of a set, which its container mounts, and returns the set.
 func WithClaim(set *v1.StatefulSet) *v1.StatefulSet {
 	set.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{

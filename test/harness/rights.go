@@ -16,14 +16,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// GoingWithTheSet is a merge patch by which a set has a ConfigMap for each member, and one of its own,
-// that the garbage collector deletes when the set is gone.
+// GoingWithTheSet is a merge patch that adds a ConfigMap for each member, and one for the set,
+// which the garbage collector deletes with the set.
 const GoingWithTheSet = `{"spec":{"objectTemplates":[
   {"name":"conf","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"}}},
   {"name":"all","scope":"Set","retention":{"whenDeleted":"Delete"},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-all"}}}]}}`
 
-// LetMake gives our controller the right to make objects of resources of the core group, and to do more
-// with them. The host knows of it some time after that, if its controllers run.
+// LetMake grants our controller the right to create objects of resources of the core group, and
+// further verbs. The right takes effect some time after that, if the controllers of the host
+// cluster run.
 func (c *Cluster) LetMake(t testing.TB, resources []string, more ...string) {
 	t.Helper()
 	_, err := c.Host.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
@@ -33,23 +34,23 @@ func (c *Cluster) LetMake(t testing.TB, resources []string, more ...string) {
 			{APIGroups: []string{""}, Resources: resources, Verbs: append([]string{"get", "list", "watch", "create", "patch"}, more...)}},
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatalf("letting the controller make %s: %v", strings.Join(resources, ", "), err)
+		t.Fatalf("granting the controller the right to create %s: %v", strings.Join(resources, ", "), err)
 	}
 }
 
-// MayMake is LetMake, and waits until the host knows.
+// MayMake is LetMake, and waits until the right has taken effect.
 func (c *Cluster) MayMake(t testing.TB, resources []string, more ...string) {
 	t.Helper()
 	c.LetMake(t, resources, more...)
 	for _, resource := range resources {
-		Eventually(t, "the controller may make "+resource, func(ctx context.Context) error {
+		Eventually(t, "the controller may create "+resource, func(ctx context.Context) error {
 			review, err := c.Host.AuthorizationV1().SubjectAccessReviews().Create(ctx,
 				&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 					User:               "system:serviceaccount:statefulset-system:statefulset-apiserver",
 					ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Resource: resource},
 				}}, metav1.CreateOptions{})
 			if err == nil && !review.Status.Allowed {
-				return fmt.Errorf("the host says %q", review.Status.Reason)
+				return fmt.Errorf("the host cluster denies the right, with reason %q", review.Status.Reason)
 			}
 			return err
 		})

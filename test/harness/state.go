@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// State is what a cluster has written down of itself.
+// State is the state that a cluster records about itself.
 type State struct {
 	Ports     map[string]int       `json:"ports"`
 	Processes map[string]Component `json:"processes"`
@@ -23,7 +23,7 @@ type Component struct {
 	Args       []string `json:"args"`
 }
 
-// State reads what runs now.
+// State reads the current state.
 func (c *Cluster) State(t testing.TB) State {
 	t.Helper()
 	raw, err := os.ReadFile(c.Path("state.json"))
@@ -37,7 +37,7 @@ func (c *Cluster) State(t testing.TB) State {
 	return state
 }
 
-// Component reads of a component, such as "kube-apiserver", which process it is now.
+// Component returns the current process of a component, such as "kube-apiserver".
 func (c *Cluster) Component(t testing.TB, name string) Component {
 	t.Helper()
 	component, ok := c.State(t).Processes[name]

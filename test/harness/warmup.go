@@ -21,11 +21,11 @@ const (
 	warmUpName     = "warm-up"
 )
 
-// WarmUp waits until the quota controller and the garbage collector of the cluster know
-// our sets. The server can be used as soon as it is registered, but the cluster's own
-// controllers learn of new groups every half minute only: until then nobody collects the
-// garbage of a deleted set, counts sets against a quota, or finds their scale. It works in
-// a namespace of its own, which it removes.
+// WarmUp waits until the quota controller and the garbage collector of the cluster know our sets.
+// The server can be used as soon as it is registered, but the cluster's own controllers discover
+// new groups only every half minute. Until then, no controller collects the garbage of a deleted
+// set, counts sets against a quota, or finds their scale. WarmUp works in a separate namespace,
+// which it deletes.
 func (c *Cluster) WarmUp(ctx context.Context) error {
 	ns, err := c.Host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: warmUpName + "-"}},
 		metav1.CreateOptions{})
@@ -42,9 +42,9 @@ func (c *Cluster) WarmUp(ctx context.Context) error {
 	return c.collected(ctx, ns.Name)
 }
 
-// counted waits until a set can be created under a quota. A quota that is older than
-// the quota controller's knowledge of our group is not looked at again for minutes,
-// so each attempt is made with a new one.
+// counted waits until a set can be created under a quota. The quota controller does not check a
+// quota that is older than its knowledge of our group again for minutes, so each attempt uses a new
+// one.
 func (c *Cluster) counted(ctx context.Context, ns string) error {
 	quotas := c.Host.CoreV1().ResourceQuotas(ns)
 	if _, err := quotas.Create(ctx, oneSet(), metav1.CreateOptions{}); err != nil {
@@ -71,7 +71,7 @@ func (c *Cluster) counted(ctx context.Context, ns string) error {
 	return nil
 }
 
-// collected waits until the set can be deleted with its members left alone.
+// collected waits until the set can be deleted with orphaned members.
 func (c *Cluster) collected(ctx context.Context, ns string) error {
 	ours := c.Sets.AppsV1().StatefulSets(ns)
 	orphan := metav1.DeletePropagationOrphan
@@ -88,7 +88,7 @@ func (c *Cluster) collected(ctx context.Context, ns string) error {
 	return nil
 }
 
-// oneSet is a quota that allows one.
+// oneSet returns a quota that allows one set.
 func oneSet() *corev1.ResourceQuota {
 	return &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: warmUpName + "-"},

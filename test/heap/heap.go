@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package heap tells tests how much memory something takes while it is done.
+// Package heap measures how much memory a function needs while it runs.
 package heap
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Peak is how many bytes more are on the heap at most while something is done: what is in
-// use, and what is not collected yet. Nothing else of the process should run.
+// Peak returns the maximum increase of the heap in bytes while a function runs: memory in use, and
+// memory that is not collected yet. Nothing else in the process should run.
 func Peak(do func()) uint64 {
 	runtime.GC()
 	before, done, sampled := onHeap(), make(chan struct{}), make(chan uint64)

@@ -20,7 +20,7 @@ func TestServesAndSaysWhatIsLeftOut(t *testing.T) {
 	minor, whole := hostMinor(t)
 	leftOut := minor < policiesSince
 
-	const logged = "Mutating admission policies are not applied to sets"
+	const logged = "Not applying mutating admission policies to sets"
 	if err := contains(serverLog(t), logged, leftOut); err != nil {
 		t.Errorf("the server's log on %s: %v", whole, err)
 	}

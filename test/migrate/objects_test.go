@@ -63,7 +63,7 @@ func TestASetWhoseTemplateNamesParametersIsNotMovedBack(t *testing.T) {
 	  "template":{"spec":{"containers":[{"name":"main","env":[{"name":"TOKEN","valueFrom":{"secretKeyRef":{"name":"$(IDENTITY)-token","key":"token"}}}]}]}}}}`)
 	waitOursReady(t, ns, 1, 1)
 	expectRefusal(t, run{namespace: ns},
-		`spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY): apps/v1 would take that for text`,
+		`spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name: Invalid value: "$(IDENTITY)-token": names $(IDENTITY): apps/v1 would use that as plain text`,
 		"web", "--back", "--drop-extra-fields")
 }
 

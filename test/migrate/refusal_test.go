@@ -32,16 +32,16 @@ func TestASetIsNotMoved(t *testing.T) {
 	t.Run("that does not exist", func(t *testing.T) {
 		t.Parallel()
 		r := run{namespace: namespace(t)}
-		expectRefusal(t, r, "there is no such set", "web")
-		expectRefusal(t, r, "there is no such set", "web", "--back")
-		expectRefusal(t, r, "there is no such set", "web", "--undo")
+		expectRefusal(t, r, "no such set exists", "web")
+		expectRefusal(t, r, "no such set exists", "web", "--back")
+		expectRefusal(t, r, "no such set exists", "web", "--undo")
 		expectRefusal(t, r, "selects no set to move", "-l", "app=web")
 	})
 	t.Run("with flags that exclude each other", func(t *testing.T) {
 		t.Parallel()
 		r := run{namespace: namespace(t)}
-		expectRefusal(t, r, "exclude each other", "web", "-l", "app=web")
-		expectRefusal(t, r, "exclude each other", "web", "--back", "--undo")
+		expectRefusal(t, r, "cannot be combined", "web", "-l", "app=web")
+		expectRefusal(t, r, "cannot be combined", "web", "--back", "--undo")
 		expectRefusal(t, r, "name the sets to move")
 		expectRefusal(t, r, "--timeout must be more than zero", "web", "--timeout=0s")
 	})
@@ -56,8 +56,8 @@ func TestASetIsNotMoved(t *testing.T) {
 		if _, err := suite.Sets.AppsV1().StatefulSets(r.namespace).Create(t.Context(), ours, metav1.CreateOptions{}); err != nil {
 			t.Fatalf("creating our set: %v", err)
 		}
-		expectRefusal(t, r, "there is also a set of this name", "web")
-		expectRefusal(t, r, "there is also a set of this name", "web", "--back")
+		expectRefusal(t, r, "a set of this name also exists", "web")
+		expectRefusal(t, r, "a set of this name also exists", "web", "--back")
 	})
 	t.Run("that another object controls", func(t *testing.T) {
 		t.Parallel()
@@ -71,7 +71,7 @@ func TestASetIsNotMoved(t *testing.T) {
 		set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 		create(t, r.namespace, set)
 		waitReady(t, r.namespace, 1, 1)
-		expectRefusal(t, r, "the set belongs to v1 ConfigMap operator", "web")
+		expectRefusal(t, r, "the set is controlled by v1 ConfigMap operator", "web")
 	})
 	t.Run("that has a finalizer", func(t *testing.T) {
 		t.Parallel()

@@ -125,7 +125,7 @@ func TestPermissionIsMissing(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	interruptible(t, ns)
-	expectRefusal(t, run{namespace: ns, user: clerk}, "permission is missing", "web")
+	expectRefusal(t, run{namespace: ns, user: clerk}, "permissions are missing", "web")
 	if _, err := suite.Sets.AppsV1().StatefulSets(ns).Get(t.Context(), "web", metav1.GetOptions{}); err == nil {
 		t.Error("our set was created without permission")
 	}

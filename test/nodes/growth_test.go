@@ -47,7 +47,7 @@ func growOnline(t *testing.T, k kind) {
 
 	s.change(t, growTo("2Gi"))
 	s.awaitReason(t, v1.ReasonClaimGrowthRefused,
-		"claim data-web-1 cannot become as its template describes: ControllerResizeInfeasible to 2Gi: ")
+		"claim data-web-1 cannot be changed to match its template: ControllerResizeInfeasible to 2Gi: ")
 	s.awaitInfeasible(t, 2)
 	s.expectSizes(t, "2Gi", "2Gi")
 	s.giveUpChange(t, growTo("512Mi"))
@@ -63,7 +63,7 @@ func growOffline(t *testing.T, k kind) {
 	pods := s.watchPods(t)
 	s.change(t, growTo("512Mi"))
 	s.awaitRestartsRequired(t, 2)
-	s.awaitReason(t, v1.ReasonGrowingClaims, "claim data-web-1 has grown to 512Mi but for its file system")
+	s.awaitReason(t, v1.ReasonGrowingClaims, "claim data-web-1 has grown to 512Mi, except for its file system")
 	if is := s.room(t, 1); is != was {
 		t.Errorf("member 1 has %d MiB on its disk, want the %d of before for as long as it runs", is, was)
 	}
@@ -102,7 +102,7 @@ func changeAttributes(t *testing.T, k kind) {
 
 	s.change(t, ofAttributes("warp"))
 	s.awaitReason(t, v1.ReasonClaimGrowthRefused,
-		"claim data-web-1 cannot become as its template describes: attributes of class warp are infeasible")
+		"claim data-web-1 cannot be changed to match its template: attributes of class warp are infeasible")
 	s.awaitInfeasible(t, 2)
 	s.expectSpeeds(t, "fast")
 	s.giveUpChange(t, ofAttributes("fast"))

@@ -147,7 +147,7 @@ func TestAChangeThatNoKubeletHasSeen(t *testing.T) {
 		s.change(t, withImage(image))
 		harness.Eventually(t, "the set waits for the container", func(ctx context.Context) error {
 			said, err := s.says(ctx)
-			if err == nil && !strings.Contains(said, "restarts in place since") {
+			if err == nil && !strings.Contains(said, "restarting in place (since") {
 				err = fmt.Errorf("it says %q", said)
 			}
 			return err

@@ -93,7 +93,7 @@ func TestAMemberOfANodeThatIsNoMore(t *testing.T) {
 		if err := cluster.Host.CoreV1().Nodes().Delete(t.Context(), lost, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("deleting the node: %v", err)
 		}
-		s.giveUp(t, lost, "there is no node "+lost+" any more\n")
+		s.giveUp(t, lost, "node "+lost+" does not exist any more\n")
 	})
 }
 
@@ -102,7 +102,7 @@ func (s *set) expectRefused(t *testing.T, what, lost string) {
 	t.Helper()
 	before := s.pod(t, 0)
 	said, err := s.sts(t, "replace", "web-0", "--lost-node="+lost, "--new-claims", "--yes")
-	want := ", and its pods may run all the same; if it is off for good: kubectl taint node " + lost +
+	want := ", but its pods may still be running; if it is permanently off: kubectl taint node " + lost +
 		" node.kubernetes.io/out-of-service=nodeshutdown:NoExecute\n"
 	if err == nil || !strings.HasPrefix(said, "error: nothing was changed: node "+lost+" is NotReady since ") ||
 		!strings.HasSuffix(said, want) {
@@ -123,7 +123,7 @@ func (s *set) giveUp(t *testing.T, lost, why string, flags ...string) {
 	t.Helper()
 	before := s.pod(t, 0)
 	said, err := s.sts(t, append([]string{"replace", "web-0", "--lost-node=" + lost, "--wait", "--timeout=3m"}, flags...)...)
-	for _, want := range []string{": pod web-0 is removed although its node cannot confirm that it has ended: " + why, ": web-0 is back\n"} {
+	for _, want := range []string{": pod web-0 is deleted although its node cannot confirm that it has terminated: " + why, ": web-0 is back\n"} {
 		if err != nil || !strings.Contains(said, want) {
 			t.Fatalf("giving up the member: got %v and\n%s\nwant %q in it", err, said, want)
 		}

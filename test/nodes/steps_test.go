@@ -50,7 +50,7 @@ func TestAStepWaitsForASidecarAndAPerson(t *testing.T) {
 		s.patch(t, strings.Replace(update, `"1"`, `"2"`, 1))
 		s.awaitReason(t, v1.ReasonWaitingForConditions, "waiting for condition example.com/healthy of pod web-2")
 		s.put(t, 2, "value", "healthy")
-		s.awaitReason(t, v1.ReasonWaitingForPromotion, "waiting for somebody to promote it: kubectl sts rollout promote --step=1")
+		s.awaitReason(t, v1.ReasonWaitingForPromotion, "waiting for approval: kubectl sts rollout promote --step=1")
 		pods.expect(t, recreations("web-2", "web-1", "web-0", "web-2")...)
 		if said, err := s.sts(t, "rollout", "promote", "statefulset/"+name); err != nil {
 			t.Fatalf("promoting the step: got %v and %q", err, said)

@@ -12,18 +12,20 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// bakes lets no update get past a step before the members of the step have been available for as long
-// as it asks for, and have had the conditions that it asks for (docs/rollouts.md, "Step by step").
+// bakes is the oracle for bake times: an update passes a step only after the members of the step
+// have been available for the bake time of the step, and have had the conditions that it
+// requires (docs/rollouts.md, "Step by step").
 type bakes struct {
 	versions
-	// since is from when on a member has been available with the present template, without a break.
+	// since is the time since which a member has been available with the current template without a
+	// break.
 	since map[int]time.Time
 	steps []v1.RolloutStep
-	// baked and fine are the steps, by their place, whose members have been available for long enough, and
-	// have had the conditions, at some time of the update.
+	// baked and fine are the steps, by index, whose members have been available for long enough,
+	// and have had the conditions, at some time of the update.
 	baked, fine map[int]bool
-	// edited is true if the list has changed in the middle of the update, waived if somebody has
-	// promoted all steps, or the controller went by a wrong clock.
+	// edited is true if the list of steps has changed in the middle of the update, waived if a user
+	// has promoted all steps or the controller used a wrong clock.
 	edited, waived bool
 }
 
@@ -57,7 +59,7 @@ func (o *bakes) changed(j *Judge, before, after *Scene, by Actor) {
 	o.follow(after)
 }
 
-// follow notes who is available since when, and which steps have had what they ask for.
+// follow records since when members are available, and which steps have met their requirements.
 func (o *bakes) follow(now *Scene) {
 	for _, n := range desired(now.Set) {
 		pod := now.podOf(n)
@@ -83,7 +85,7 @@ func (o *bakes) follow(now *Scene) {
 	}
 }
 
-// availableSince is from when on an available pod has been so.
+// availableSince returns the time since which an available pod has been available.
 func availableSince(now *Scene, pod *corev1.Pod) time.Time {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
@@ -118,18 +120,18 @@ func (o *bakes) judge(j *Judge, before, after *Scene) {
 	}
 }
 
-// judgeStep judges a member that is updated as the one of a number, counted from 1.
+// judgeStep judges a member that is updated as number updated, counted from 1.
 func (o *bakes) judgeStep(j *Judge, c change, updated, members int) {
 	for i, step := range o.steps {
 		if updated <= share(step.Updated, members) {
 			continue
 		}
 		if !o.baked[i] {
-			j.broken(o, "too short: member %d gets %s as number %d, and the members of the step of %s have not been available for %ds", c.n, c.to,
+			j.broken(o, "too short: member %d is updated to %s as number %d, but the members of step %s have not been available for %ds", c.n, c.to,
 				updated, step.Updated.String(), step.BakeSeconds)
 		}
 		if !o.fine[i] {
-			j.broken(o, "without a condition: member %d gets %s as number %d, and the members of the step of %s have not all had %v", c.n, c.to,
+			j.broken(o, "without a condition: member %d is updated to %s as number %d, but not all members of step %s have had the conditions %v", c.n, c.to,
 				updated, step.Updated.String(), step.PodConditions)
 		}
 	}

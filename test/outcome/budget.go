@@ -14,11 +14,12 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// budget holds docs/disruption.md, docs/in-place.md and docs/scaling.md, "Replacing members": the
-// controller takes a member from service that serves, to update or replace it, only as long as no more
-// than maxUnavailable members are unavailable with it.
+// budget is the oracle for maxUnavailable (docs/disruption.md, docs/in-place.md, and
+// docs/scaling.md, "Replacing members"): the controller removes a serving member from service, to
+// update or replace it, only if then at most maxUnavailable members are unavailable.
 type budget struct {
-	// restarting are the containers of the pods that the controller has given other images, as they were.
+	// restarting contains the pods for which the controller has set other images, with their
+	// previous containers.
 	restarting map[types.UID]string
 }
 
@@ -46,14 +47,14 @@ func (o *budget) changed(j *Judge, before, after *Scene, by Actor) {
 	}
 }
 
-// bounds reports whether the set promises how many of its members are unavailable, and the controller
-// can tell.
+// bounds reports whether the set limits how many of its members are unavailable, and the controller
+// can know that number.
 func (*budget) bounds(now *Scene) bool {
 	return works(now.Set) && now.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType &&
 		(now.Skew == 0 || now.Set.Spec.MinReadySeconds == 0)
 }
 
-// taken says how a pod that served was taken from service, empty if it was not.
+// taken returns how a pod that served was removed from service, empty if it was not.
 func taken(was, now *corev1.Pod) string {
 	if !isReady(was) || was.DeletionTimestamp != nil {
 		return ""
@@ -76,24 +77,25 @@ func isAskedToGo(pod *corev1.Pod) bool {
 	return open
 }
 
-// isTaken reports whether the controller has begun to take a pod from service that may still serve: its
-// gates are asked, or it is drained. From then on it counts as unavailable where another one is to go.
+// isTaken reports whether the controller has begun to remove a pod from service that may still
+// serve: its gates are asked, or it is drained. From then on it counts as unavailable for the
+// removal of another pod.
 func isTaken(pod *corev1.Pod) bool { return isAskedToGo(pod) || isDrained(pod) }
 
-// restarts reports whether containers of a pod are about to be restarted, or resized, so that it counts as
-// unavailable whatever comes of it.
+// restarts reports whether containers of a pod are about to be restarted or resized, so that it
+// counts as unavailable whatever happens.
 func (o *budget) restarts(pod *corev1.Pod) bool {
 	_, under := pod.Annotations[v1.InPlaceAnnotation]
 	before, restarting := o.restarting[pod.UID]
 	return under || restarting && before == containers(pod)
 }
 
-// judge counts the members that are unavailable when a pod was taken from service. Once that has begun for
-// a pod, others that are on their way do not keep it.
+// judge counts the members that are unavailable when a pod was removed from service. Once that has
+// begun for a pod, other pods that are leaving service do not count against it.
 func (o *budget) judge(j *Judge, now *Scene, was *corev1.Pod, verb string) {
 	most, unavailable, begun := mostUnavailable(now.Set), 0, isTaken(was)
 	if begun && !now.isAvailable(was) || o.restarts(was) {
-		return // one member more is not unavailable by that
+		return // this makes no additional member unavailable
 	}
 	for _, n := range desired(now.Set) {
 		if pod := now.podOf(n); !now.isAvailable(pod) || pod.UID == was.UID || o.restarts(pod) || !begun && isTaken(pod) {
@@ -101,11 +103,12 @@ func (o *budget) judge(j *Judge, now *Scene, was *corev1.Pod, verb string) {
 		}
 	}
 	if unavailable > most {
-		j.broken(o, "%s: pod %s served, and %d members are unavailable without it, of which %d may be", verb, was.Name, unavailable, most)
+		j.broken(o, "%s: pod %s was serving, and without it %d members are unavailable, but only %d may be", verb, was.Name, unavailable, most)
 	}
 }
 
-// mostUnavailable is how many members an update or a replacement may leave unavailable, at least one.
+// mostUnavailable returns how many members an update or a replacement may make unavailable, at
+// least one.
 func mostUnavailable(set *v1.StatefulSet) int {
 	rolling := rollingOf(set)
 	if rolling == nil || rolling.MaxUnavailable == nil {

@@ -14,10 +14,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// conditions hold docs/status.md, "Conditions": what they say is so, and a set that has come to rest
-// without all of its members says why.
+// conditions is the oracle for docs/status.md, "Conditions": the conditions are true, and a set
+// that is at rest without all of its members reports why.
 type conditions struct {
-	// wrong is true if the status may have a time of a controller whose clock was wrong.
+	// wrong is true if the status may contain a time from a controller with a wrong clock.
 	wrong bool
 }
 
@@ -41,14 +41,14 @@ func (o *conditions) synced(j *Judge, now *Scene, sync Sync) {
 		}
 	}
 	if len(are) != 1 {
-		j.broken(o, "one: of Ready, Reconciling and Stalled %v are True, want one", are)
+		j.broken(o, "one: the conditions %v are True, want exactly one of Ready, Reconciling and Stalled", are)
 	}
 	stalled, progress := condition(set, v1.StatefulSetStalled), set.Status.LastProgressTime
 	if stalled.Status != corev1.ConditionTrue || stalled.Reason != v1.ReasonProgressDeadlineExceeded || progress == nil || o.wrong {
 		return
 	}
 	if since := now.Now.Sub(progress.Time); since < deadline(set)-time.Second {
-		j.broken(o, "early: Stalled is True with ProgressDeadlineExceeded, and something has moved %s ago", since)
+		j.broken(o, "early: Stalled is True with ProgressDeadlineExceeded, but the last progress was only %s ago", since)
 	}
 }
 
@@ -64,7 +64,7 @@ func (o *conditions) rested(j *Judge, now *Scene) {
 	}
 	ready, stalled := condition(set, v1.StatefulSetReady), condition(set, v1.StatefulSetStalled)
 	if stalled.Status != corev1.ConditionTrue {
-		j.broken(o, "stalled: members %v are unavailable for good, and Stalled is %s: %s", missing, stalled.Status, ready.Message)
+		j.broken(o, "stalled: members %v stay unavailable, but Stalled is %s; the message of Ready is: %s", missing, stalled.Status, ready.Message)
 		return
 	}
 	named := slices.ContainsFunc(slices.Concat(missing, now.members()), func(n int) bool {
@@ -72,16 +72,16 @@ func (o *conditions) rested(j *Judge, now *Scene) {
 			return says(ready.Message, name) || says(stalled.Message, name)
 		})
 	})
-	// Without the objects that it describes a set can do nothing, whatever its members lack.
+	// A set without the objects that it describes can do nothing, whatever its members lack.
 	kind := slices.ContainsFunc(set.Status.ObjectTemplates, func(t v1.ObjectTemplateStatus) bool {
 		return t.Message != "" && strings.Contains(stalled.Message, t.Message)
 	})
 	if !named && !kind {
-		j.broken(o, "why: members %v are unavailable for good, and the set names none of them: %s; %s", missing, ready.Message, stalled.Message)
+		j.broken(o, "why: members %v stay unavailable, but the messages of Ready and Stalled name no member: %s; %s", missing, ready.Message, stalled.Message)
 	}
 }
 
-// says reports whether a text has a name, and not only as the beginning of another one.
+// says reports whether a text contains a name, not only as the beginning of a longer one.
 func says(text, name string) bool {
 	for {
 		_, rest, found := strings.Cut(text, name)
@@ -94,7 +94,7 @@ func says(text, name string) bool {
 
 func isWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
 
-// members are the ordinals of all pods that the set controls.
+// members returns the ordinals of all pods that the set controls.
 func (s *Scene) members() (all []int) {
 	for name := range s.Pods {
 		if n, is := ordinal(s.Set, name); is && s.podOf(n) != nil {
@@ -104,28 +104,28 @@ func (s *Scene) members() (all []int) {
 	return all
 }
 
-// judgeAvailable compares the condition Available with what is so. Pods that are updated in place count as
-// unavailable before they are.
+// judgeAvailable compares the condition Available with the pods. Pods that are updated in place
+// count as unavailable even before they are.
 func (o *conditions) judgeAvailable(j *Judge, now *Scene, missing int) {
 	set := now.Set
 	needed := max(replicas(set)-mostUnavailable(set), min(replicas(set), 1))
 	enough, says := replicas(set)-missing >= needed, condition(set, v1.StatefulSetAvailable)
 	switch {
 	case !enough && says.Status != corev1.ConditionFalse:
-		j.broken(o, "available: Available is %s, %d of %d members are available, and %d have to be", says.Status, replicas(set)-missing,
+		j.broken(o, "available: Available is %s, but only %d of %d members are available, and %d must be", says.Status, replicas(set)-missing,
 			replicas(set), needed)
 	case enough && says.Status != corev1.ConditionTrue && !now.isUpdatedInPlace():
-		j.broken(o, "unavailable: Available is %s, although %d of %d members are available, and %d have to be", says.Status,
+		j.broken(o, "unavailable: Available is %s, although %d of %d members are available, and only %d must be", says.Status,
 			replicas(set)-missing, replicas(set), needed)
 	}
 }
 
-// unavailable are the members that a set asks for and that are not available.
+// unavailable returns the desired members that are not available.
 func (s *Scene) unavailable() []int {
 	return slices.DeleteFunc(desired(s.Set), func(n int) bool { return s.isAvailable(s.podOf(n)) })
 }
 
-// isUpdatedInPlace reports whether an update in place of any pod is under way.
+// isUpdatedInPlace reports whether an update in place of any pod is in progress.
 func (s *Scene) isUpdatedInPlace() bool {
 	for _, pod := range s.Pods {
 		if _, under := pod.Annotations[v1.InPlaceAnnotation]; under {

@@ -9,7 +9,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// counts holds docs/status.md: what the status of a set reports is what there is.
+// counts is the oracle for docs/status.md: the status of a set agrees with its pods.
 type counts struct{}
 
 func (counts) name() string { return "status" }
@@ -20,7 +20,7 @@ func (o counts) rested(j *Judge, now *Scene) {
 		return
 	}
 	if set.Status.ObservedGeneration != set.Generation {
-		j.broken(o, "generation: observedGeneration is %d, and the generation is %d", set.Status.ObservedGeneration, set.Generation)
+		j.broken(o, "generation: observedGeneration is %d, but the generation is %d", set.Status.ObservedGeneration, set.Generation)
 		return
 	}
 	var ready, surplus int32
@@ -34,11 +34,11 @@ func (o counts) rested(j *Judge, now *Scene) {
 		surplus += one(!isDesired(set, n))
 	}
 	if set.Status.ReadyReplicas > ready || set.Status.AvailableReplicas > ready || set.Status.AvailableReplicas > set.Status.ReadyReplicas {
-		j.broken(o, "counts: %d are ready and %d available by the status, and %d pods are ready",
+		j.broken(o, "counts: the status reports %d ready and %d available members, but %d pods are ready",
 			set.Status.ReadyReplicas, set.Status.AvailableReplicas, ready)
 	}
 	if int(set.Status.Replicas) > len(now.Pods) {
-		j.broken(o, "pods: the status counts %d pods of %d", set.Status.Replicas, len(now.Pods))
+		j.broken(o, "pods: the status reports %d pods, but only %d exist", set.Status.Replicas, len(now.Pods))
 	}
 	if condition(set, v1.StatefulSetReady).Status != corev1.ConditionTrue {
 		return

@@ -15,36 +15,41 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// disks holds the two tables of docs/claims.md, "Claims of members that were removed": which claims
-// stay and which go when members are removed, replaced or lost, and when the set is deleted.
+// disks is the oracle for the two tables of docs/claims.md, "Claims of members that were removed":
+// which claims stay and which are deleted when members are removed, replaced or lost, and when the
+// set is deleted.
 type disks struct {
 	claims map[types.UID]*disk
-	// withSet is how many clean syncs the policy for the deletion of the set has stood for.
+	// withSet is for how many clean syncs the policy for the deletion of the set has been
+	// unchanged.
 	withSet     int
 	whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
 	setGone     bool
 }
 
-// disk is what is known of one claim.
+// disk is what the oracle knows about one claim.
 type disk struct {
 	name   string
 	member int
-	// set is the set as it was when the claim was seen last.
+	// set is the set at the time when the claim was last seen.
 	set *v1.StatefulSet
-	// mayGo is true as long as some row of the tables lets the claim go.
+	// mayGo is true while some row of the tables allows the deletion of the claim.
 	mayGo bool
-	// surplus is true if the controller has seen the member with a pod and not desired, so that the claim
-	// goes with the pod, and mustGo if it has to be gone when the cluster rests.
+	// surplus is true if the controller has seen the member with a pod and not desired, so that the
+	// claim is deleted with the pod, and mustGo if the claim must be deleted when the cluster is at
+	// rest.
 	surplus, mustGo bool
-	// withSet counts the clean syncs in which the member had a pod, and the claim was to go with the set.
+	// withSet counts the clean syncs in which the member had a pod, and the claim had to be deleted
+	// with the set.
 	withSet int
-	// stays counts the clean syncs that the controller has had since the claim was to stay.
+	// stays counts the clean syncs that the controller has had since the claim must stay.
 	stays int
-	// removed is since when the member has neither been desired nor had a pod, zero if it is or has.
+	// removed is the time since which the member is neither desired nor has a pod, zero if it is or
+	// has.
 	removed time.Time
-	// ended is whose hand ended the last pod of the member.
+	// ended is the actor who removed the last pod of the member.
 	ended Actor
-	// foreign is true for a claim that the set cannot answer for.
+	// foreign is true for a claim for which the set is not responsible.
 	foreign bool
 }
 
@@ -70,7 +75,7 @@ func (o *disks) changed(j *Judge, before, after *Scene, by Actor) {
 	}
 }
 
-// judge decides whether a claim was allowed to go.
+// judge decides whether the deletion of a claim was allowed.
 func (o *disks) judge(j *Judge, before, after *Scene, d *disk, claim *corev1.PersistentVolumeClaim, by Actor) {
 	set := before.Set
 	if set == nil {
@@ -78,17 +83,17 @@ func (o *disks) judge(j *Judge, before, after *Scene, d *disk, claim *corev1.Per
 	}
 	switch {
 	case by == User, d.foreign, d.mayGo, set != nil && mentions(set, claim.Name):
-	case by != Cluster && o.isDue(after, d): // whatever else the controller has an old view of
+	case by != Cluster && o.isDue(after, d): // even if the controller's view is outdated otherwise
 	default:
-		j.broken(o, "claim %s went %s: its owners were %v", d.name, d.circumstances(after, by), owners(claim))
+		j.broken(o, "claim %s was deleted %s: its owners were %v", d.name, d.circumstances(after, by), owners(claim))
 	}
 }
 
-// circumstances say in words why a claim may have gone.
+// circumstances describes why a claim may have been deleted.
 func (d *disk) circumstances(now *Scene, by Actor) string {
 	switch {
 	case by == Controller || by == Outdated:
-		return "by the hand of the controller"
+		return "by the controller"
 	case now.Set == nil && !hasTemplate(d.set, claimTemplate(d.set, d.name)):
 		return "with the set, although whenDeleted is Retain, and its template had been removed"
 	case now.Set == nil && !d.removed.IsZero():
@@ -104,8 +109,8 @@ func (d *disk) circumstances(now *Scene, by Actor) string {
 	}
 }
 
-// seeRemovals notes whose hand ended the pods of members. What the controller knew when it removed a pod
-// that is to come back binds it at once.
+// seeRemovals records who removed the pods of members. If the controller removes a pod that will be
+// recreated, it must keep the claims at once, because it knows that.
 func (o *disks) seeRemovals(before, after *Scene, by Actor) {
 	for _, claim := range before.Claims {
 		d := o.claims[claim.UID]
@@ -123,7 +128,7 @@ func (o *disks) seeRemovals(before, after *Scene, by Actor) {
 	}
 }
 
-// removes reports whether a set lets the claims of a member go as soon as its pod has.
+// removes reports whether a set deletes the claims of a member as soon as its pod is deleted.
 func (o *disks) removes(set *v1.StatefulSet, n int) bool {
 	policy := policyOf(set)
 	return !isDesired(set, n) && policy.WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType && policy.ScaledAfterSeconds == nil
@@ -138,7 +143,7 @@ func (o *disks) isDue(now *Scene, d *disk) bool {
 	return now.Now.Sub(d.removed) >= time.Duration(*policy.ScaledAfterSeconds)*time.Second
 }
 
-// seeSet follows what becomes of the set.
+// seeSet follows the changes of the set.
 func (o *disks) seeSet(before, after *Scene) {
 	var was *v1.StatefulSet
 	if before != nil {
@@ -162,7 +167,7 @@ func (o *disks) seeSet(before, after *Scene) {
 	}
 }
 
-// seeClaim follows what a claim may expect.
+// seeClaim follows what may and must happen to a claim.
 func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 	if now.Set == nil || now.Set.DeletionTimestamp != nil {
 		return
@@ -193,7 +198,7 @@ func (o *disks) seeClaim(now *Scene, claim *corev1.PersistentVolumeClaim) {
 	d.surplus, d.mustGo = false, false
 }
 
-// synced counts the opportunities that the controller has had to see to it that a claim stays.
+// synced counts the opportunities that the controller has had to make a claim stay.
 func (o *disks) synced(_ *Judge, now *Scene, sync Sync) { //nolint:gocyclo // each condition is one reason to say nothing
 	if !sync.Clean || !works(now.Set) {
 		return
@@ -225,7 +230,7 @@ func (o *disks) synced(_ *Judge, now *Scene, sync Sync) { //nolint:gocyclo // ea
 	}
 }
 
-// rested judges which claims are still there.
+// rested judges which claims still exist.
 func (o *disks) rested(j *Judge, now *Scene) {
 	for _, name := range slices.Sorted(maps.Keys(now.Claims)) {
 		claim := now.Claims[name]
@@ -242,12 +247,12 @@ func (o *disks) rested(j *Judge, now *Scene) {
 	}
 }
 
-// goesWithSet reports whether all claims have to go with the set.
+// goesWithSet reports whether all claims must be deleted with the set.
 func (o *disks) goesWithSet() bool {
 	return o.setGone && o.whenDeleted == v1.DeletePersistentVolumeClaimRetentionPolicyType && o.withSet >= enoughSyncs
 }
 
-// isForeign reports whether something else than the set or a pod of it owns a claim.
+// isForeign reports whether an object other than the set or its pods owns a claim.
 func isForeign(set *v1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		_, pod := ordinal(set, ref.Name)
@@ -255,7 +260,8 @@ func isForeign(set *v1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// isDoomed reports whether the pods that own a claim are gone, so that the garbage collector deletes it at any moment.
+// isDoomed reports whether the pods that own a claim are gone, so that the garbage collector may
+// delete the claim at any moment.
 func (s *Scene) isDoomed(claim *corev1.PersistentVolumeClaim) bool {
 	exists := func(ref metav1.OwnerReference) bool {
 		pod := s.Pods[ref.Name]
@@ -271,7 +277,7 @@ func owners(claim *corev1.PersistentVolumeClaim) (names []string) {
 	return names
 }
 
-// policyOf is the retention policy of a set, Retain where it has none.
+// policyOf returns the retention policy of a set, with the default Retain.
 func policyOf(set *v1.StatefulSet) v1.StatefulSetPersistentVolumeClaimRetentionPolicy {
 	policy := v1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
 	if set != nil && set.Spec.PersistentVolumeClaimRetentionPolicy != nil {

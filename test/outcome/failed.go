@@ -7,15 +7,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// failed has updates that fail taken back where failurePolicy is Rollback: no set is left with members
-// that never were available at its template while it has run another version (docs/rollouts.md).
+// failed is the oracle for failurePolicy Rollback: a failed update is rolled back, so no set is
+// left with members that never were available at its template after it has run another version
+// (docs/rollouts.md).
 type failed struct {
 	versions
 	// asked is true if the policy has been Rollback since all members were available.
 	asked bool
-	// decided is true if somebody has decided about the update: then it is theirs.
+	// decided is true if a user has made a decision about the update, which then belongs to the
+	// user.
 	decided bool
-	// emptied is true if the set has had no members since the update began, ready if one was ready at it.
+	// emptied is true if the set has had no members since the update began, ready if a member was
+	// ready at the new version.
 	emptied, ready bool
 }
 
@@ -57,7 +60,7 @@ func (o *failed) rested(j *Judge, now *Scene) {
 	}
 	for _, n := range desired(now.Set) {
 		if pod := now.podOf(n); pod != nil && version(&pod.Spec) == o.template && !now.isAvailable(pod) {
-			j.broken(o, "does not come %s: member %d is not available at %s, %s was", o.circumstances(), n, o.template, o.whole)
+			j.broken(o, "does not happen %s: member %d is not available at %s, although the set was complete at %s", o.circumstances(), n, o.template, o.whole)
 			return
 		}
 	}
@@ -68,7 +71,7 @@ func (o *failed) circumstances() string {
 	case o.emptied:
 		return "after a scale to 0"
 	case o.ready:
-		return "although members were ready for a moment only"
+		return "although members were ready only for a moment"
 	default:
 		return "at all"
 	}

@@ -16,23 +16,23 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// gates has an open question answered before what was asked for is done: a pod that was ready when its
-// gates were asked is neither removed nor restarted without an answer (docs/disruption.md).
+// gates is the oracle for gates: a pod that was ready when its gates were asked is neither removed
+// nor restarted before they have answered (docs/disruption.md).
 type gates struct {
-	// asked are the pods that were ready when they were asked.
+	// asked are the pods that were ready when their gates were asked.
 	asked map[types.UID]opened
 	// agreedTo are the versions to which pods are updated in place because their gates have agreed.
 	agreedTo map[types.UID]string
 }
 
-// opened is a question, and what the set was when it was asked: its generation and its gates.
+// opened is a request to the gates, with the generation and the gates of the set at its time.
 type opened struct {
 	question
 	generation int64
 	gates      []v1.DisruptionGate
 }
 
-// question is the annotation of a pod that is asked.
+// question is the annotation of a pod whose gates are asked.
 type question struct {
 	ID        int64
 	Operation v1.DisruptionOperationType
@@ -61,7 +61,7 @@ func (o *gates) changed(j *Judge, before, after *Scene, by Actor) {
 	o.remember(after)
 }
 
-// remember keeps what pods that are ready are asked, and forgets updates that are over.
+// remember records the requests to the gates of ready pods, and forgets updates that are over.
 func (o *gates) remember(after *Scene) {
 	for _, pod := range after.Pods {
 		if _, underWay := pod.Annotations[v1.InPlaceAnnotation]; !underWay {
@@ -80,7 +80,8 @@ func gatesOf(set *v1.StatefulSet) []v1.DisruptionGate {
 	return set.Spec.Disruption.Gates
 }
 
-// judge judges what the controller has done to a pod that is asked. Each condition is one reason to say nothing.
+// judge judges what the controller has done to a pod whose gates are asked. Each condition is one
+// reason to report nothing.
 func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.Pod) { //nolint:gocyclo // see above
 	gone := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil
 	restarted := !gone && !reflect.DeepEqual(was.Spec.Containers, now.Spec.Containers)
@@ -94,12 +95,12 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 		return
 	}
 	if to, underWay := o.agreedTo[was.UID]; underWay && restarted && to == version(&now.Spec) {
-		return // the rest of an update that the gates have agreed to
+		return // the rest of an update to which the gates have agreed
 	}
 	n, is := ordinal(after.Set, was.Name)
 	if !is || isDesired(after.Set, n) == (asked.Operation == v1.ScaleDownDisruptionOperationType) ||
 		!reflect.DeepEqual(o.asked[was.UID].gates, gatesOf(after.Set)) {
-		return // something else is done than was asked, or others have to agree
+		return // the operation differs from the request, or other gates must agree
 	}
 	if o.brokeUnasked(after.Set, asked, was) {
 		return
@@ -107,13 +108,13 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	replaced := isToBeReplaced(after.Set, was)
 	outdated := version(&was.Spec) != version(&after.Set.Spec.Template.Spec)
 	if asked.Operation == v1.UpdateDisruptionOperationType && replaced || asked.Operation == v1.ReplaceDisruptionOperationType && outdated {
-		return // there is another reason, too
+		return // there is another reason
 	}
 	if replaced && !o.concern(after.Set, v1.ReplaceDisruptionOperationType) {
-		return // a user has asked for what no gate is about
+		return // a user has requested an operation to which no gate applies
 	}
 	if rolling := rollingOf(after.Set); rolling != nil && rolling.ReplaceUnreadyAfterSeconds != nil {
-		return // a pod that keeps an update from going on is not asked
+		return // the gates of a pod that blocks an update are not asked
 	}
 	what := "removed"
 	if restarted {
@@ -123,12 +124,13 @@ func (o *gates) judge(j *Judge, after *Scene, asked question, was, now *corev1.P
 	if !isReady(was) {
 		unready = "no longer ready"
 	}
-	j.broken(o, "%s without an answer although %s: pod %s, which is asked about %s (question %d)", what, unready, was.Name, asked.Operation,
+	j.broken(o, "%s without an answer although %s: pod %s, whose gates are asked about %s (request %d)", what, unready, was.Name, asked.Operation,
 		asked.ID)
 }
 
-// brokeUnasked reports whether a question about an update was withdrawn, after the set was changed, from a pod
-// that is not ready: it is updated without a question, like each pod that is broken before it is asked.
+// brokeUnasked reports whether a request about an update was withdrawn, after a change of the set,
+// for a pod that is not ready: the pod is updated without a request, like each pod that is broken
+// before its gates are asked.
 func (o *gates) brokeUnasked(set *v1.StatefulSet, asked question, pod *corev1.Pod) bool {
 	withdrawn := !slices.ContainsFunc(gatesOf(set), func(gate v1.DisruptionGate) bool {
 		return gate.ConcernedBy(asked.Operation) && !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -138,17 +140,17 @@ func (o *gates) brokeUnasked(set *v1.StatefulSet, asked question, pod *corev1.Po
 	return asked.Operation == v1.UpdateDisruptionOperationType && !isReady(pod) && withdrawn && set.Generation != o.asked[pod.UID].generation
 }
 
-// isToBeReplaced reports whether a user has asked for a pod to be replaced.
+// isToBeReplaced reports whether a user has requested the replacement of a pod.
 func isToBeReplaced(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(set.Status.Replacements, func(r v1.MemberReplacement) bool { return r.PodUID == pod.UID })
 }
 
-// concern reports whether a gate of a set is about an operation.
+// concern reports whether a gate of a set applies to an operation.
 func (*gates) concern(set *v1.StatefulSet, operation v1.DisruptionOperationType) bool {
 	return slices.ContainsFunc(gatesOf(set), func(gate v1.DisruptionGate) bool { return gate.ConcernedBy(operation) })
 }
 
-// agreed reports whether all gates have agreed, or may not be waited for any longer.
+// agreed reports whether all gates have agreed, or need not be waited for any longer.
 func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
 	gates := gatesOf(now.Set)
 	for i := range gates {
@@ -157,7 +159,7 @@ func (o *gates) agreed(now *Scene, asked question, pod *corev1.Pod) bool {
 			continue
 		}
 		if gate.TimeoutSeconds != nil {
-			continue // the time is that of the controller, whose clock may be another
+			continue // the controller measures the time, and its clock may differ
 		}
 		if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 			return string(c.Type) == gate.ConditionType && c.Status == corev1.ConditionTrue &&
@@ -173,7 +175,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// askedOf is what the gates of a pod are asked, and whether they are.
+// askedOf returns the request to the gates of a pod, and whether there is one.
 func askedOf(pod *corev1.Pod) (asked question, open bool) {
 	text, open := pod.Annotations[v1.DisruptionAnnotation]
 	if !open || json.Unmarshal([]byte(text), &asked) != nil {

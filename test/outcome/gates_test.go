@@ -52,7 +52,7 @@ func TestOracleOfGates(t *testing.T) {
 			f.change(2, Controller, func(pod *corev1.Pod) { delete(pod.Annotations, v1.InPlaceAnnotation) })
 			asksToReplace(f)
 			resize(f)
-		}, "gate: restarted without an answer although ready: pod web-2, which is asked about Replace (question 2)"},
+		}, "gate: restarted without an answer although ready: pod web-2, whose gates are asked about Replace (request 2)"},
 		"the gate may have had its time": {func(f *film) {
 			f.edit(gated)
 			f.edit(func(set *v1.StatefulSet) { set.Spec.Disruption.Gates[0].TimeoutSeconds = new(int32(60)) })

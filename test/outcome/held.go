@@ -13,15 +13,16 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// held holds docs/claims.md ("a pod that serves nobody is updated all the same") and docs/disruption.md
-// ("a question stays open when the pod stops being ready"): an update reaches the pods that it can fix,
-// and goes on when a pod has handed over.
+// held is the oracle for point 14 of docs/reliability.md ("A broken pod is updated whatever its
+// claims wait for") and for docs/disruption.md ("A request stays open when the pod stops being
+// ready"): an update reaches the pods that it can fix, and continues when a pod has handed over.
 type held struct {
-	// handing are the pods that stopped being ready while they were asked or drained, and which of these.
+	// handing are the pods that stopped being ready while their gates were asked or they were
+	// drained, and which of both.
 	handing map[types.UID]string
-	// outdated are the questions that pods had when the set was changed.
+	// outdated are the open requests to the gates of pods at the time when the set was changed.
 	outdated map[types.UID]int64
-	// updates are the questions about an update, and which members the set asked for when the gate was asked.
+	// updates are the requests about an update, with the members that the set wanted at the time.
 	updates map[types.UID]update
 }
 
@@ -58,7 +59,7 @@ func (o *held) changed(_ *Judge, before, after *Scene, by Actor) {
 	}
 }
 
-// outdate notes that what pods are asked may be out of date.
+// outdate records that requests to gates may be out of date.
 func (o *held) outdate(now *Scene) {
 	clear(o.handing)
 	for _, pod := range now.Pods {
@@ -68,14 +69,15 @@ func (o *held) outdate(now *Scene) {
 	}
 }
 
-// isWithdrawn reports whether a pod is not asked any more what it was asked when the set was changed.
+// isWithdrawn reports whether the request that a pod had when the set was changed is no longer
+// open.
 func (o *held) isWithdrawn(pod *corev1.Pod) bool {
 	asked, open := askedOf(pod)
 	before, was := o.outdated[pod.UID]
 	return was && (!open || asked.ID != before)
 }
 
-// inService is the condition by which a set drains a pod, docs/in-place.md.
+// inService is the condition with which a set drains a pod, docs/in-place.md.
 const inService = v1.GroupName + "/in-service"
 
 func isDrained(pod *corev1.Pod) bool {
@@ -100,15 +102,16 @@ func (o *held) rested(j *Judge, now *Scene) { //nolint:gocyclo // each condition
 		how := o.handing[pod.UID]
 		switch {
 		case !isOrdered(set) && how == "" && now.claimsAre(n):
-			j.broken(o, "%s: pod %s is not ready and does not get the update", o.cause(now), name)
+			j.broken(o, "%s: pod %s is not ready, and is not updated", o.cause(now), name)
 		case isOrdered(set) && now.anyEnds() && o.followsScaleIn(set, pod):
 		case how != "" && now.othersAvailable(n) && (how != "asked" || !o.isWithdrawn(pod)):
-			j.broken(o, "%s: pod %s stopped being ready when it was to hand over, and nothing follows", how, name)
+			j.broken(o, "%s: pod %s stopped being ready when it had to hand over, but the update does not continue", how, name)
 		}
 	}
 }
 
-// seeUpdates notes which pods are asked about an update, and which members the set asked for when that began.
+// seeUpdates records whose gates are asked about an update, and which members the set wanted when
+// that began.
 func (o *held) seeUpdates(now *Scene) {
 	for _, pod := range now.Pods {
 		asked, open := askedOf(pod)
@@ -122,14 +125,14 @@ func (o *held) seeUpdates(now *Scene) {
 	}
 }
 
-// followsScaleIn reports whether a pod was asked about an update while the same members were surplus. An ordered set
-// ends its scale-in first, as in apps/v1.
+// followsScaleIn reports whether the gates of a pod were asked about an update while the same
+// members were surplus. An ordered set completes its scale-in first, as in apps/v1.
 func (o *held) followsScaleIn(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	asked, is := o.updates[pod.UID]
 	return is && slices.Equal(asked.members, desired(set))
 }
 
-// cause says in a word what may hold an update up.
+// cause returns in a word what may delay an update.
 func (*held) cause(now *Scene) string {
 	for _, claim := range now.Claims {
 		if len(claim.Status.AllocatedResourceStatuses) > 0 {
@@ -139,7 +142,7 @@ func (*held) cause(now *Scene) string {
 	return "nothing"
 }
 
-// claimsAre reports whether all claims of a member are there to stay.
+// claimsAre reports whether no claim of a member is terminating.
 func (s *Scene) claimsAre(n int) bool {
 	for name, claim := range s.Claims {
 		if m, is := member(s.Set, name); is && m == n && claim.DeletionTimestamp != nil {
@@ -155,7 +158,7 @@ func (s *Scene) othersAvailable(n int) bool {
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels["controller-revision-hash"] }
 
-// updatesAll reports whether nothing keeps members of a set from its update revision.
+// updatesAll reports whether nothing prevents members of a set from reaching its update revision.
 func updatesAll(set *v1.StatefulSet) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {

@@ -9,26 +9,26 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Sync is one sync of the controller that has ended.
+// Sync is one completed sync of the controller.
 type Sync struct {
-	// Clean is true if the controller saw the cluster as it was, and nothing that it wrote was
-	// refused, late or lost.
+	// Clean is true if the controller's view of the cluster was up to date, and none of its writes
+	// was refused, late or lost.
 	Clean bool
 }
 
-// oracle knows one promise.
+// oracle checks one promise.
 type oracle interface {
-	// name is what the oracle is reported by.
+	// name is the name under which the oracle reports.
 	name() string
 }
 
 // watcher is an oracle that judges changes.
 type watcher interface {
-	// changed sees the cluster before and after a change. before is nil at the beginning.
+	// changed receives the cluster before and after a change. before is nil at the beginning.
 	changed(j *Judge, before, after *Scene, by Actor)
 }
 
-// syncWatcher is an oracle that has to know what the controller had the opportunity to do.
+// syncWatcher is an oracle that must know which opportunities the controller has had.
 type syncWatcher interface {
 	synced(j *Judge, now *Scene, sync Sync)
 }
@@ -38,7 +38,7 @@ type restWatcher interface {
 	rested(j *Judge, now *Scene)
 }
 
-// Judge holds a StatefulSet to its promises.
+// Judge checks the promises of a StatefulSet.
 type Judge struct {
 	oracles []oracle
 	last    *Scene
@@ -50,7 +50,7 @@ func NewJudge(report func(oracle, message string)) *Judge {
 	return &Judge{report: report, oracles: oracles()}
 }
 
-// See judges what somebody has changed since the last call.
+// See judges what an actor has changed since the last call.
 func (j *Judge) See(by Actor, now Scene) {
 	for _, o := range j.oracles {
 		if w, is := o.(watcher); is {
@@ -60,7 +60,8 @@ func (j *Judge) See(by Actor, now Scene) {
 	j.last = &now
 }
 
-// Synced notes that the controller has synced the set. All that it changed has been seen.
+// Synced records that the controller has synced the set. See must have been called for all changes
+// of the sync.
 func (j *Judge) Synced(sync Sync) {
 	for _, o := range j.oracles {
 		if w, is := o.(syncWatcher); is && j.last != nil {
@@ -69,8 +70,8 @@ func (j *Judge) Synced(sync Sync) {
 	}
 }
 
-// Rested judges a cluster that has come to rest: the controller has nothing to do, waits for no
-// time to pass, and the host cluster has done all that it can.
+// Rested judges a cluster at rest: the controller has nothing to do, waits for no time to pass, and
+// the host cluster has done everything that it can.
 func (j *Judge) Rested() {
 	for _, o := range j.oracles {
 		if w, is := o.(restWatcher); is && j.last != nil {
@@ -84,8 +85,8 @@ func (j *Judge) broken(o oracle, format string, args ...any) {
 	j.report(o.name(), fmt.Sprintf(format, args...))
 }
 
-// works reports whether the controller works on a set: it is there, is not being deleted, and is not
-// suspended.
+// works reports whether the controller works on a set: the set exists, is not being deleted, and is
+// not suspended.
 func works(set *v1.StatefulSet) bool {
 	if set == nil || set.DeletionTimestamp != nil {
 		return false

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// loops holds that the controller comes to an end: it does not write an object again and again while no
-// user changes anything, and it writes nothing that changes nothing.
+// loops is the oracle for termination: the controller does not write an object again and again
+// while no user changes anything, and its writes are not without effect.
 type loops struct {
 	writes map[types.UID]int
-	// drains counts how often a pod was taken out of service.
+	// drains counts how often a pod was removed from service.
 	drains map[types.UID]int
 }
 
@@ -23,7 +23,7 @@ func newLoops() *loops { return &loops{map[types.UID]int{}, map[types.UID]int{}}
 
 func (*loops) name() string { return "loop" }
 
-// mostWrites is more than an object is written for anything that may happen to it.
+// mostWrites is more than the number of writes that any event can require for an object.
 const mostWrites = 40
 
 func (o *loops) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
@@ -45,7 +45,7 @@ func (o *loops) changed(j *Judge, before, after *Scene, by Actor) { //nolint:goc
 		}
 		switch {
 		case o.drains[now.UID] == mostWrites/4:
-			j.broken(o, "drain: pod %s was taken out of service %d times, although no user changed anything", name, mostWrites/4)
+			j.broken(o, "drain: pod %s was removed from service %d times, although no user changed anything", name, mostWrites/4)
 		case o.writes[now.UID] == mostWrites:
 			j.broken(o, "pod: %s was written %d times, although no user changed anything", name, mostWrites)
 		}

@@ -3,7 +3,7 @@
 
 package outcome
 
-// oracles are all oracles, in the order in which they judge.
+// oracles returns all oracles, in the order in which they judge.
 func oracles() []oracle {
 	return []oracle{
 		newDisks(),

@@ -10,8 +10,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// order holds docs/semantics.md: an ordered set creates no member as long as a lower one has no pod, unless
-// it is asked to replace members that are not ready out of turn (docs/rollouts.md).
+// order is the oracle for docs/semantics.md: an ordered set creates no member while a lower one has
+// no pod, unless it is configured to replace unready members out of order (docs/rollouts.md).
 type order struct{}
 
 func (order) name() string { return "order" }

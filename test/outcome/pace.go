@@ -12,10 +12,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// pace holds docs/scaling.md, "Members are removed": a bounded scale-in removes as many pods at a time as
-// it may, and never more.
+// pace is the oracle for docs/scaling.md, "Members are removed": a scale-in with a limit removes as
+// many pods at a time as it may, and never more.
 type pace struct {
-	// before is the cluster as it was when the last sync ended or somebody else changed it.
+	// before is the cluster at the time when the last sync ended or another actor changed it.
 	before *Scene
 }
 
@@ -58,15 +58,16 @@ func (o *pace) synced(j *Judge, now *Scene, sync Sync) { //nolint:gocyclo // eac
 	allowed := max(share(members), 1)
 	switch {
 	case removed > allowed:
-		j.broken(o, "fast: %d of %d pods were removed at a time, and no more than %d may be", removed, members, allowed)
-	case marksClaims(now.Set): // pods are removed after that
+		j.broken(o, "fast: %d of %d pods were removed at the same time, but at most %d may be", removed, members, allowed)
+	case marksClaims(now.Set): // the claims change first
 	case removed > 0 && removed < min(allowed, surplus):
-		j.broken(o, "slow: %d of %d pods were removed, although %d are surplus and %d may be removed at a time",
+		j.broken(o, "slow: only %d of %d pods were removed, although %d are surplus and %d may be removed at the same time",
 			removed, members, surplus, allowed)
 	}
 }
 
-// shareOf is how many of some members scaleStrategy allows to be unavailable, and false if nothing bounds it.
+// shareOf returns how many members scaleStrategy allows to be unavailable, and false if nothing
+// limits them.
 func shareOf(s *Scene) (share func(members int) int, bounded bool) {
 	strategy := s.Set.Spec.ScaleStrategy
 	if strategy == nil || strategy.MaxUnavailable == nil {
@@ -86,7 +87,8 @@ func shareOf(s *Scene) (share func(members int) int, bounded bool) {
 	}, true
 }
 
-// marksClaims reports whether the claims of members may have to change before their pods are removed.
+// marksClaims reports whether the claims of members may have to change before their pods are
+// removed.
 func marksClaims(set *v1.StatefulSet) bool {
 	return policyOf(set).WhenScaled == v1.DeletePersistentVolumeClaimRetentionPolicyType
 }

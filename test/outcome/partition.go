@@ -9,14 +9,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// partition has members keep the version that they have: who was updated with the partition as it is does
-// not get the version before, unless somebody has asked for that.
+// partition is the oracle for partitions: a member that was updated with the current partition is
+// not reverted to the previous version, unless a user has requested that.
 type partition struct {
 	versions
-	// border counts how often it was changed which members are to be updated, other than by reserving
-	// ordinals.
+	// border counts the changes of the set of members to update, except by reserving ordinals.
 	border int
-	// got is the border with which a member has got the present template.
+	// got is the border at which a member has got the current template.
 	got map[int]int
 }
 
@@ -35,7 +34,7 @@ func (o *partition) changed(j *Judge, before, after *Scene, by Actor) { //nolint
 	if by == Controller && partitionOf(after.Set) > 0 && !o.mixed {
 		for _, c := range changes {
 			if border, got := o.got[c.n]; got && border == o.border && c.from == o.template && c.to != o.template && isDesired(after.Set, c.n) {
-				j.broken(o, "takes back member %d from %s to %s", c.n, c.from, c.to)
+				j.broken(o, "reverts member %d from %s to %s, although the partition has not changed", c.n, c.from, c.to)
 			}
 		}
 	}
@@ -48,7 +47,7 @@ func (o *partition) changed(j *Judge, before, after *Scene, by Actor) { //nolint
 	}
 }
 
-// moved reports whether other members are to be updated than before, apart from those that were reserved.
+// moved reports whether the set of members to update has changed, except by reserving ordinals.
 func (o *partition) moved(before, after *v1.StatefulSet) bool {
 	record := decided(after)
 	return partitionOf(before) != partitionOf(after) || startOf(before) != startOf(after) ||

@@ -3,11 +3,12 @@
 
 package outcome
 
-// paused holds updates where they are: while one is paused, members are created at the version that
-// they had, new ones at the version before (docs/rollouts.md, "Pausing").
+// paused is the oracle for paused updates: while an update is paused, members are created at their
+// previous version, and new members at the old version (docs/rollouts.md, "Pausing").
 type paused struct {
 	versions
-	// emptied is true if the set has had no members while the update was paused, shrunk if fewer.
+	// emptied is true if the set has had no members while the update was paused, shrunk if it has
+	// had fewer.
 	emptied, shrunk bool
 }
 
@@ -31,13 +32,13 @@ func (o *paused) judge(j *Judge, before, after *Scene, by Actor) {
 		return
 	}
 	if rollingOf(after.Set).ReplaceUnreadyAfterSeconds != nil {
-		return // the update may have reached members that had no pod when it was paused
+		return // the update may have reached members that had no pod when the pause began
 	}
 	for _, c := range o.changes(before, after) {
 		switch {
 		case c.to != o.template || o.reached[c.n]:
 		case c.restarted:
-			j.broken(o, "restarted for the update: member %d at %s", c.n, c.to)
+			j.broken(o, "restarted for the update: member %d at %s, although the update is paused", c.n, c.to)
 		case o.emptied:
 			j.broken(o, "created after a scale to 0: member %d at %s, which the paused update has not reached; it was at %s", c.n, c.to, o.whole)
 		case o.shrunk:

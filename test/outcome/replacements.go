@@ -12,25 +12,25 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// replacements forgets no request to replace a member, and fulfils each (docs/scaling.md, "Replacing
-// members").
+// replacements is the oracle for requests to replace a member: none is forgotten, and each is
+// fulfilled (docs/scaling.md, "Replacing members").
 type replacements struct{}
 
 func (replacements) name() string { return "replacement" }
 
-// changed finds requests that the controller drops while the pod that they are about stays.
+// changed finds requests that the controller drops while their pods still exist.
 func (o replacements) changed(j *Judge, before, after *Scene, by Actor) {
 	if by != Controller || before == nil || before.Set == nil || after.Set == nil || before.Set.UID != after.Set.UID {
 		return
 	}
 	for _, request := range before.Set.Status.Replacements {
 		if pod := o.waits(after, request); pod != nil && !isRequested(after.Set, request.PodUID) {
-			j.broken(o, "forgotten: pod %s was to be replaced, is still there, and is no more in status.replacements", pod.Name)
+			j.broken(o, "forgotten: pod %s was not replaced, but the request is gone from status.replacements", pod.Name)
 		}
 	}
 }
 
-// rested finds requests that have not been fulfilled although nothing is in the way.
+// rested finds requests that have not been fulfilled although nothing blocks them.
 func (o replacements) rested(j *Judge, now *Scene) {
 	if !works(now.Set) || condition(now.Set, v1.StatefulSetStalled).Status == corev1.ConditionTrue {
 		return
@@ -42,12 +42,13 @@ func (o replacements) rested(j *Judge, now *Scene) {
 	}
 	for _, request := range now.Set.Status.Replacements {
 		if pod := o.waits(now, request); pod != nil {
-			j.broken(o, "pending: pod %s was to be replaced, all members are available, and nothing happens any more", pod.Name)
+			j.broken(o, "pending: pod %s is not replaced as requested, although all members are available", pod.Name)
 		}
 	}
 }
 
-// waits is the pod that a request is about, nil if that is gone, is on its way, or is replaced anyhow.
+// waits returns the pod of a request, nil if the pod is gone, is terminating, or is replaced
+// anyway.
 func (replacements) waits(now *Scene, request v1.MemberReplacement) *corev1.Pod {
 	if !isDesired(now.Set, int(request.Ordinal)) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// restarts holds docs/in-place.md: a pod that is updated in place is given its grace period to restart
-// before the controller recreates it.
+// restarts is the oracle for docs/in-place.md: a pod that is updated in place gets its grace period
+// to restart before the controller recreates it.
 type restarts struct {
 	begun map[types.UID]begun
 }
@@ -29,7 +29,7 @@ func newRestarts() *restarts { return &restarts{map[types.UID]begun{}} }
 
 func (*restarts) name() string { return "restart" }
 
-// clockError is by how much the clock of a controller may be wrong.
+// clockError is how wrong the clock of a controller may be.
 const clockError = 60 * 24 * time.Hour
 
 func (o *restarts) changed(j *Judge, before, after *Scene, by Actor) { //nolint:gocyclo // each condition is one reason to say nothing
@@ -55,7 +55,7 @@ func (o *restarts) changed(j *Judge, before, after *Scene, by Actor) { //nolint:
 			continue
 		}
 		if left := grace(was) - after.Now.Sub(b.at); left > clockError {
-			j.broken(o, "early: pod %s was recreated %s after an update in place began, and may take %d seconds to restart",
+			j.broken(o, "early: pod %s was recreated %s after its update in place began, but may take %d seconds to restart",
 				name, after.Now.Sub(b.at), *was.Spec.TerminationGracePeriodSeconds)
 		}
 	}
@@ -68,7 +68,7 @@ func images(pod *corev1.Pod) (text string) {
 	return text
 }
 
-// containers are the containers that run.
+// containers returns the running containers.
 func containers(pod *corev1.Pod) (text string) {
 	for _, c := range pod.Status.ContainerStatuses {
 		text += c.ContainerID + ";"

@@ -11,10 +11,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// revisions hold what docs/status.md and docs/rollouts.md say of revisions: the status counts the pods that
-// run them, and the update revision becomes the current one when all members run it.
+// revisions is the oracle for revisions in docs/status.md and docs/rollouts.md: the status counts
+// the pods that run them, and the update revision becomes the current one when all members run it.
 type revisions struct {
-	// from is the cluster when the present sync began.
+	// from is the cluster at the beginning of the current sync.
 	from *Scene
 }
 
@@ -35,14 +35,14 @@ func (o *revisions) changed(j *Judge, before, after *Scene, by Actor) {
 		from := *o.from
 		from.Now = after.Now
 		if why := incomplete(&from, after); why != "" {
-			j.broken(o, "current: %s becomes the current revision, although %s", is.CurrentRevision, why)
+			j.broken(o, "current: %s became the current revision, although %s", is.CurrentRevision, why)
 		}
 	}
 }
 
 func (o *revisions) synced(_ *Judge, now *Scene, _ Sync) { o.from = now }
 
-// incomplete says why an update is not complete, empty if it is.
+// incomplete returns why an update is not complete, empty if it is.
 func incomplete(from, after *Scene) string { //nolint:gocyclo // each condition is one reason
 	set := after.Set
 	rolling := rollingOf(set)
@@ -51,13 +51,13 @@ func incomplete(from, after *Scene) string { //nolint:gocyclo // each condition 
 	}
 	rollsBack := rolling != nil && rolling.FailurePolicy != nil && *rolling.FailurePolicy == v1.RollbackRolloutFailurePolicy
 	if rollsBack && replicas(set) == 0 {
-		return "the set has no members, and rolls back what fails"
+		return "the set has no members, and failurePolicy is Rollback"
 	}
 	for _, n := range desired(set) {
 		pod := from.podOf(n)
 		switch {
 		case pod == nil || pod.DeletionTimestamp != nil:
-			return fmt.Sprintf("member %d has no pod that stays", n)
+			return fmt.Sprintf("member %d has no pod, or its pod is terminating", n)
 		case revisionOf(pod) != set.Status.UpdateRevision:
 			return fmt.Sprintf("pod %s is at %s", pod.Name, revisionOf(pod))
 		case !isReady(pod):
@@ -84,13 +84,13 @@ func (o *revisions) rested(j *Judge, now *Scene) {
 		current += one(revisionOf(pod) == set.Status.CurrentRevision)
 		updated += one(revisionOf(pod) == set.Status.UpdateRevision)
 		if revisionOf(pod) == set.Status.UpdateRevision && version(&pod.Spec) != version(&set.Spec.Template.Spec) {
-			j.broken(o, "template: pod %s is at the update revision and runs %s, the template is at %s", name, version(&pod.Spec),
+			j.broken(o, "template: pod %s has the label of the update revision but runs %s, and the template has %s", name, version(&pod.Spec),
 				version(&set.Spec.Template.Spec))
 			return
 		}
 	}
 	if set.Status.CurrentReplicas != current || set.Status.UpdatedReplicas != updated {
-		j.broken(o, "counts: %d are current and %d updated by the status, and %d and %d pods are",
+		j.broken(o, "counts: the status reports %d current and %d updated members, but %d and %d pods are",
 			set.Status.CurrentReplicas, set.Status.UpdatedReplicas, current, updated)
 	}
 }

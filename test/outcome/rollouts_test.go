@@ -75,7 +75,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.remove(2)
 			f.create(2, "b")
 			f.judge.Rested()
-		}, "rollback: does not come at all: member 2"},
+		}, "rollback: does not happen at all: member 2"},
 		"an update whose members were ready for a moment is left as it is": {
 			rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
 				f.edit(func(set *v1.StatefulSet) { set.Spec.MinReadySeconds = 10 })
@@ -86,7 +86,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 				f.ready(2, true)
 				f.ready(2, false)
 				f.judge.Rested()
-			}, "rollback: does not come although members were ready for a moment only: member 2"},
+			}, "rollback: does not happen although members were ready only for a moment: member 2"},
 		"a failed update is left as it is after a scale to 0": {rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
 			f.update("b")
 			f.edit(scale(0))
@@ -94,7 +94,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.edit(scale(1))
 			f.create(0, "b")
 			f.judge.Rested()
-		}, "rollback: does not come after a scale to 0: member 0"},
+		}, "rollback: does not happen after a scale to 0: member 0"},
 		"a failed update is taken back": {rolling{FailurePolicy: new(v1.RollbackRolloutFailurePolicy)}, func(f *film) {
 			f.update("b")
 			f.remove(2)
@@ -204,7 +204,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 			})
 			f.remove(2)
 			f.create(2, "a")
-		}, "partition: takes back member 2"},
+		}, "partition: reverts member 2"},
 		"a greater partition takes a member back": {rolling{Partition: new(int32(2))}, func(f *film) {
 			f.update("b")
 			f.remove(2)
@@ -230,7 +230,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.edit(strategy(v1.OnDeleteStatefulSetStrategyType))
 			f.update("b")
 			f.remove(2)
-		}, "strategy: OnDelete removes pod web-2"},
+		}, "strategy: OnDelete removed pod web-2"},
 		"OnDelete removes a pod that has ended": {rolling{}, func(f *film) {
 			f.edit(strategy(v1.OnDeleteStatefulSetStrategyType))
 			f.update("b")
@@ -242,7 +242,7 @@ func TestOraclesOfRollouts(t *testing.T) {
 			f.update("b")
 			f.remove(2)
 			f.create(2, "b")
-		}, "strategy: Recreate creates pod web-2"},
+		}, "strategy: Recreate created pod web-2"},
 		"Recreate creates pods after all have gone": {rolling{}, func(f *film) {
 			f.edit(strategy(v1.RecreateStatefulSetStrategyType))
 			f.update("b")

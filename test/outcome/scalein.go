@@ -12,10 +12,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// scaleIn holds docs/scaling.md: members are removed from the highest ordinal down, in an ordered set one
-// at a time and only while all that stay are ready.
+// scaleIn is the oracle for docs/scaling.md: members are removed from the highest ordinal down, in
+// an ordered set one at a time and only while all remaining members are ready.
 type scaleIn struct {
-	// found is what was out of order in the present sync, from is the cluster when it began.
+	// found are the violations of the current sync, from is the cluster when it began.
 	found []string
 	from  *Scene
 }
@@ -36,7 +36,7 @@ func (o *scaleIn) changed(_ *Judge, before, after *Scene, by Actor) {
 	}
 }
 
-// removals are the surplus pods that a change has begun to remove.
+// removals returns the surplus pods that a change has begun to remove.
 func removals(before, after *Scene) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(before.Pods)) {
 		n, is := ordinal(after.Set, name)
@@ -49,19 +49,19 @@ func removals(before, after *Scene) (names []string) {
 	return names
 }
 
-// judge judges the removal of a surplus pod from an ordered set. Lower pods may be terminating for another
-// reason, and nobody waits for a pod that stays and is on its way out of service.
+// judge judges the removal of a surplus pod from an ordered set. Lower pods may be terminating for
+// another reason, and the controller does not wait for a remaining pod that is leaving service.
 func (o *scaleIn) judge(before *Scene, name string) {
 	removed, _ := ordinal(before.Set, name)
 	for _, other := range slices.Sorted(maps.Keys(before.Pods)) {
 		n, is := ordinal(before.Set, other)
 		if pod := before.podOf(n); is && n > removed && pod != nil && pod.DeletionTimestamp != nil && !isDesired(before.Set, n) {
-			o.note("together: pod %s is removed, although pod %s is still terminating", name, other)
+			o.note("together: pod %s was removed, although pod %s was still terminating", name, other)
 		}
 	}
 	for _, n := range desired(before.Set) {
 		if pod := before.podOf(n); pod == nil || !isTaken(pod) && !isReady(pod) || pod.DeletionTimestamp != nil {
-			o.note("behind: pod %s is removed, although member %d, which stays, is not ready", name, n)
+			o.note("behind: pod %s was removed, although the remaining member %d was not ready", name, n)
 		}
 	}
 }
@@ -70,7 +70,8 @@ func (o *scaleIn) note(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// synced judges what a sync has removed as a whole: a Parallel set removes several pods at a time.
+// synced judges everything that a sync has removed, because a Parallel set removes several pods at
+// a time.
 func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 	from := o.from
 	if o.from = now; sync.Clean && from != nil && from.Set != nil && works(now.Set) && now.Set.Spec.Disruption == nil &&
@@ -83,9 +84,9 @@ func (o *scaleIn) synced(j *Judge, now *Scene, sync Sync) {
 	o.found = nil
 }
 
-// judgeOrder compares the pods that were removed with those that stay. Recreate removes all pods of the
-// old template at once. A Parallel set removes a pod with the next sync if it has changed the pod in this one,
-// or if the pod owned a claim.
+// judgeOrder compares the removed pods with those that stay. Recreate removes all pods of the old
+// template at once. A Parallel set removes a pod in the next sync if it has changed the pod in this
+// one, or if the pod owned a claim.
 func (o *scaleIn) judgeOrder(from, now *Scene) {
 	if now.Set.Spec.UpdateStrategy.Type == v1.RecreateStatefulSetStrategyType {
 		return
@@ -99,7 +100,7 @@ func (o *scaleIn) judgeOrder(from, now *Scene) {
 				continue
 			}
 			if is && m > n && !isDesired(now.Set, m) && pod != nil && pod.DeletionTimestamp == nil && !marksClaims(now.Set) {
-				o.note("order: pod %s is removed before pod %s", name, other)
+				o.note("order: pod %s was removed before pod %s", name, other)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Actor is who changed the cluster.
+// Actor is the actor of a change.
 type Actor string
 
 const (
@@ -24,18 +24,18 @@ const (
 	User Actor = "user"
 	// Cluster is the host cluster: nodes, the garbage collector, provisioners, time.
 	Cluster Actor = "cluster"
-	// Controller is the controller of the set, with a view of the cluster that is up to date.
+	// Controller is the controller of the set, with an up-to-date view of the cluster.
 	Controller Actor = "controller"
-	// Outdated is the controller with a view of the past.
+	// Outdated is the controller with an outdated view.
 	Outdated Actor = "controller with an outdated view"
 )
 
-// Scene is what can be seen at one moment. The judge keeps what it is shown, so that neither the maps
-// nor the objects may change afterwards.
+// Scene is what can be seen at one moment. The judge keeps it, so neither the maps nor the objects
+// may change afterwards.
 type Scene struct {
 	// Now is the time of the host cluster, not that of a controller.
 	Now time.Time
-	// Skew is how far the clock of the controller is ahead of that.
+	// Skew is how far the clock of the controller is ahead of Now.
 	Skew time.Duration
 	// Set is the set, nil after its deletion has ended.
 	Set    *v1.StatefulSet
@@ -43,15 +43,15 @@ type Scene struct {
 	Claims map[string]*corev1.PersistentVolumeClaim
 }
 
-// ordinal is the ordinal in the name of a member's pod, and false if the name is not one.
+// ordinal returns the ordinal in the name of a member's pod, and false if the name is not one.
 func ordinal(set *v1.StatefulSet, pod string) (int, bool) {
 	text, is := strings.CutPrefix(pod, set.Name+"-")
 	n, err := strconv.Atoi(text)
 	return n, is && err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
-// member is the ordinal of the member that a claim belongs to by its name, and false if none does.
-// The template need not exist any more.
+// member returns the ordinal of the member to which a claim belongs by its name, and false if there
+// is none. The claim template need not exist any more.
 func member(set *v1.StatefulSet, claim string) (int, bool) {
 	at := strings.LastIndex(claim, "-"+set.Name+"-")
 	if at <= 0 {
@@ -60,17 +60,17 @@ func member(set *v1.StatefulSet, claim string) (int, bool) {
 	return ordinal(set, claim[at+1:])
 }
 
-// claimTemplate is the name of the template that a claim comes from by its name.
+// claimTemplate returns the name of the template of a claim, according to the name of the claim.
 func claimTemplate(set *v1.StatefulSet, claim string) string {
 	return claim[:max(strings.LastIndex(claim, "-"+set.Name+"-"), 0)]
 }
 
-// hasTemplate reports whether a set has a claim template of a name.
+// hasTemplate reports whether a set has a claim template with a name.
 func hasTemplate(set *v1.StatefulSet, name string) bool {
 	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return t.Name == name })
 }
 
-// desired are the ordinals that a set asks for, in ascending order.
+// desired returns the desired ordinals of a set, in ascending order.
 func desired(set *v1.StatefulSet) (ordinals []int) {
 	start, reserved := 0, []v1.OrdinalRange(nil)
 	if set.Spec.Ordinals != nil {
@@ -99,10 +99,10 @@ func replicas(set *v1.StatefulSet) int {
 	return int(*set.Spec.Replicas)
 }
 
-// isDesired reports whether a set asks for a member.
+// isDesired reports whether a member is desired.
 func isDesired(set *v1.StatefulSet, n int) bool { return slices.Contains(desired(set), n) }
 
-// podOf is the pod of a member that the set controls, nil if it has none.
+// podOf returns the pod of a member that the set controls, nil if it has none.
 func (s *Scene) podOf(n int) *corev1.Pod {
 	if s.Set == nil {
 		return nil
@@ -127,7 +127,7 @@ func (s *Scene) ownsClaim(pod *corev1.Pod) bool {
 	return false
 }
 
-// isReady reports whether a pod runs and is ready.
+// isReady reports whether a pod is running and ready.
 func isReady(pod *corev1.Pod) bool {
 	return pod != nil && pod.Status.Phase == corev1.PodRunning && is(pod, corev1.PodReady)
 }
@@ -138,7 +138,8 @@ func is(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 		func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
-// isAvailable reports whether a pod stays and has been ready for as long as its set asks for.
+// isAvailable reports whether a pod is not terminating and has been ready for its set's
+// minReadySeconds.
 func (s *Scene) isAvailable(pod *corev1.Pod) bool {
 	if !isReady(pod) || pod.DeletionTimestamp != nil {
 		return false
@@ -148,7 +149,7 @@ func (s *Scene) isAvailable(pod *corev1.Pod) bool {
 	return s.Now.Sub(since.Time) >= time.Duration(s.Set.Spec.MinReadySeconds)*time.Second
 }
 
-// condition is a condition of the set.
+// condition returns a condition of the set.
 func condition(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.StatefulSetCondition {
 	for _, c := range set.Status.Conditions {
 		if c.Type == kind {
@@ -158,7 +159,7 @@ func condition(set *v1.StatefulSet, kind v1.StatefulSetConditionType) v1.Statefu
 	return v1.StatefulSetCondition{Type: kind, Status: corev1.ConditionUnknown}
 }
 
-// mentions reports whether the status of a set names something, so that its user knows.
+// mentions reports whether the status of a set names an object, so that its user knows.
 func mentions(set *v1.StatefulSet, name string) bool {
 	return slices.ContainsFunc(set.Status.Conditions, func(c v1.StatefulSetCondition) bool { return strings.Contains(c.Message, name) })
 }

@@ -11,15 +11,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// approvals lets no update get past a step that somebody has to promote and nobody has (docs/rollouts.md,
-// "Step by step").
+// approvals is the oracle for approvals: no update passes a step that requires a promotion before a
+// user has promoted it (docs/rollouts.md, "Step by step").
 type approvals struct {
 	versions
-	// held are the steps that have been in the list since the update began and ask for a promotion.
+	// held are the steps that have been in the list since the update began and require a promotion.
 	held []v1.RolloutStep
-	// promoted is true if somebody has promoted any step of the update.
+	// promoted is true if a user has promoted any step of the update.
 	promoted bool
-	// edited is true if the list has changed in the middle of the update.
+	// edited is true if the list of steps has changed in the middle of the update.
 	edited bool
 	before []v1.RolloutStep
 }
@@ -72,15 +72,15 @@ func (o *approvals) judge(j *Judge, before, after *Scene, by Actor) {
 			continue
 		}
 		if o.edited {
-			j.broken(o, "skipped after the steps were changed: member %d gets %s as number %d, and nobody has promoted the step of %d", c.n, c.to,
+			j.broken(o, "skipped after the steps were changed: member %d is updated to %s as number %d, but no user has promoted the step of %d", c.n, c.to,
 				updated, quota)
 		} else {
-			j.broken(o, "skipped: member %d gets %s as number %d, and nobody has promoted the step of %d", c.n, c.to, updated, quota)
+			j.broken(o, "skipped: member %d is updated to %s as number %d, but no user has promoted the step of %d", c.n, c.to, updated, quota)
 		}
 	}
 }
 
-// share is how many members a number or a share of them is, rounded up.
+// share returns how many members a number or a percentage of them is, rounded up.
 func share(of intstr.IntOrString, members int) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(&of, members, true)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// strategies hold a set to the types of its update strategy that are none of rolling updates: with OnDelete
-// the controller removes no pod for an update, and with Recreate two versions never run at the same time.
+// strategies is the oracle for the other types of update strategies: with OnDelete, the controller
+// removes no pod for an update, and with Recreate, two versions never run at the same time.
 type strategies struct{}
 
 func newStrategies() *strategies { return &strategies{} }
@@ -35,12 +35,12 @@ func (o *strategies) changed(j *Judge, before, after *Scene, by Actor) {
 				o.judgeCreation(j, after, pod)
 			}
 		}
-	case v1.RollingUpdateStatefulSetStrategyType: // others judge it
+	case v1.RollingUpdateStatefulSetStrategyType: // other oracles judge it
 	}
 }
 
-// judgeRemoval judges the removal of a pod with OnDelete. A set may remove pods for what it says about
-// claims, overrides and objects, and because somebody asks for it.
+// judgeRemoval judges the removal of a pod with OnDelete. A set may remove pods because of its
+// claims, overrides and objects, and because a user requests it.
 func (o *strategies) judgeRemoval(j *Judge, after *Scene, was, now *corev1.Pod) {
 	set := after.Set
 	n, is := ordinal(set, was.Name)
@@ -53,7 +53,7 @@ func (o *strategies) judgeRemoval(j *Judge, after *Scene, was, now *corev1.Pod) 
 		was.Annotations[v1.OverrideAnnotation] != "" {
 		return
 	}
-	j.broken(o, "OnDelete removes pod %s at %s, the template is at %s", was.Name, version(&was.Spec), version(&set.Spec.Template.Spec))
+	j.broken(o, "OnDelete removed pod %s at %s for an update to %s", was.Name, version(&was.Spec), version(&set.Spec.Template.Spec))
 }
 
 // judgeCreation judges the creation of a pod with Recreate.
@@ -61,7 +61,7 @@ func (o *strategies) judgeCreation(j *Judge, after *Scene, pod *corev1.Pod) {
 	for _, name := range slices.Sorted(maps.Keys(after.Pods)) {
 		n, is := ordinal(after.Set, name)
 		if other := after.podOf(n); is && other != nil && !hasEnded(other) && version(&other.Spec) != version(&pod.Spec) {
-			j.broken(o, "Recreate creates pod %s at %s next to pod %s at %s", pod.Name, version(&pod.Spec), name, version(&other.Spec))
+			j.broken(o, "Recreate created pod %s at %s while pod %s runs at %s", pod.Name, version(&pod.Spec), name, version(&other.Spec))
 			return
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// surplus holds docs/scaling.md and point 14 of docs/reliability.md: a scale-in ends. No pod of a member
-// that was removed stays because another pod is broken or does not end.
+// surplus is the oracle for docs/scaling.md and point 14 of docs/reliability.md: a scale-in ends.
+// No pod of a removed member stays because another pod is broken or does not terminate.
 type surplus struct{}
 
 func (surplus) name() string { return "surplus" }
@@ -38,15 +38,15 @@ func (o surplus) rested(j *Judge, now *Scene) { //nolint:gocyclo // each conditi
 		case ordered:
 			j.broken(o, "ordered: pod %s stays, although its member is removed and all desired members are available", name)
 		case now.anyEnds():
-			j.broken(o, "parallel: pod %s stays, although its member is removed, because another pod does not end", name)
+			j.broken(o, "parallel: pod %s stays, although its member is removed, because another pod does not terminate", name)
 		default:
 			j.broken(o, "alone: pod %s stays, although its member is removed", name)
 		}
 	}
 }
 
-// mayStillChange reports whether a surplus pod has neither become ready nor ended for less time than the
-// set gives its pods.
+// mayStillChange reports whether a surplus pod may still become ready or terminate in the time that
+// the set allows its pods.
 func (s *Scene) mayStillChange() bool {
 	for name := range s.Pods {
 		n, is := ordinal(s.Set, name)
@@ -65,7 +65,7 @@ func (s *Scene) mayStillChange() bool {
 	return false
 }
 
-// readySince is since when a pod has been ready, or not.
+// readySince returns the time since which a pod has been ready, or not ready.
 func readySince(pod *corev1.Pod) time.Time {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
@@ -75,10 +75,10 @@ func readySince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// longestGrace is the time that a pod may have at most; what a pod asks for beyond it counts as this.
+// longestGrace is the maximum grace period; longer ones count as this.
 const longestGrace = 100 * 365 * 24 * time.Hour
 
-// grace is how long a pod may take to end.
+// grace returns how long a pod may take to terminate.
 func grace(pod *corev1.Pod) time.Duration {
 	seconds := pod.Spec.TerminationGracePeriodSeconds
 	switch {
@@ -90,7 +90,7 @@ func grace(pod *corev1.Pod) time.Duration {
 	return time.Duration(*seconds) * time.Second
 }
 
-// deadline is how long a set waits for progress.
+// deadline returns how long a set waits for progress.
 func deadline(set *v1.StatefulSet) time.Duration {
 	if set.Spec.ProgressDeadlineSeconds == nil {
 		return 600 * time.Second
@@ -98,7 +98,7 @@ func deadline(set *v1.StatefulSet) time.Duration {
 	return time.Duration(*set.Spec.ProgressDeadlineSeconds) * time.Second
 }
 
-// allAvailable reports whether all members that a set asks for are available.
+// allAvailable reports whether all desired members of a set are available.
 func (s *Scene) allAvailable() bool {
 	return !slices.ContainsFunc(desired(s.Set), func(n int) bool { return !s.isAvailable(s.podOf(n)) })
 }
@@ -117,7 +117,7 @@ func isOrdered(set *v1.StatefulSet) bool {
 	return set.Spec.PodManagementPolicy != v1.ParallelPodManagement
 }
 
-// isFree reports whether no person has to act for a set, except for the pods and claims that do not come along.
+// isFree reports whether no person must act for a set, except for missing pods and claims.
 func isFree(set *v1.StatefulSet) bool {
 	reason := condition(set, v1.StatefulSetStalled).Reason
 	return slices.Contains([]string{v1.ReasonNotStalled, v1.ReasonProgressDeadlineExceeded, v1.ReasonClaimGrowthRefused}, reason)

@@ -17,15 +17,17 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// turns hold docs/update-order.md: an update takes members that serve in the order that the set asks for,
-// the highest ordinal first without one, and a member that comes last waits for the others.
+// turns is the oracle for docs/update-order.md: an update replaces serving members in the order
+// that the set specifies, by default the highest ordinal first, and a member that comes last waits
+// for the others.
 type turns struct {
 	versions
-	// found is what was out of order in the present sync. It counts only if no write was refused.
+	// found are the violations of the current sync. They count only if no write was refused.
 	found []string
-	// owning are the pods that own claims, or did in the present sync.
+	// owning are the pods that own claims, or did so in the current sync.
 	owning map[types.UID]bool
-	// passed are, by members that a step has reached, those that came after them then.
+	// passed contains, for each member that a step has reached, the members that came after it
+	// then.
 	passed map[int]map[int]bool
 }
 
@@ -52,8 +54,8 @@ func (o *turns) changed(_ *Judge, before, after *Scene, by Actor) {
 	o.seePassed(after)
 }
 
-// seePassed notes whom the members that a step has just reached come before. That counts for as long as they are
-// reached, whatever the order is later.
+// seePassed records which members come after those that a step has just reached. That counts while
+// these are reached, whatever the order is later.
 func (o *turns) seePassed(now *Scene) {
 	if now.Set == nil {
 		return
@@ -90,8 +92,8 @@ func (o *turns) seeOwners(now *Scene) {
 	}
 }
 
-// orders reports whether nothing but the order decides who is taken first. Where claims, objects or
-// overrides have to change first, or budgets have a say, others go on.
+// orders reports whether only the order decides which member is first. If claims, objects or
+// overrides must change first, or disruption budgets decide, other members may precede.
 func (*turns) orders(set *v1.StatefulSet) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	return works(set) && set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType &&
@@ -100,16 +102,16 @@ func (*turns) orders(set *v1.StatefulSet) bool {
 		(rolling == nil || rolling.InPlace == nil)
 }
 
-// isJudged reports whether a pod is one that serves and that nothing but the update takes.
+// isJudged reports whether a pod serves and is removed from service only for the update.
 func (o *turns) isJudged(set *v1.StatefulSet, n int, pod *corev1.Pod) bool {
 	return isReady(pod) && pod.DeletionTimestamp == nil && !isTaken(pod) && isDesired(set, n) && !isToBeReplaced(set, pod) &&
 		version(&pod.Spec) == o.whole
 }
 
-// begins reports whether a change is the first by which a pod is taken from service.
+// begins reports whether a change is the first that removes a pod from service.
 func begins(was, now *corev1.Pod) bool { return taken(was, now) != "" }
 
-// judge notes whether others have their turn before a member that is taken.
+// judge records whether other members precede a member that is removed from service.
 func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 	turn := turnOf(before.Set, n, was)
 	for _, m := range desired(before.Set) {
@@ -120,12 +122,12 @@ func (o *turns) judge(before *Scene, n int, was *corev1.Pod) {
 		earlier := turnOf(before.Set, m, other)
 		switch {
 		case earlier.class < turn.class && !before.isAvailable(other):
-			o.note("last: pod %s (%s) is taken, although member %d, which comes before it, is unavailable", was.Name, turn.text(), m)
+			o.note("last: pod %s (%s) was updated, although member %d, which comes before it, is unavailable", was.Name, turn.text(), m)
 		case other == nil || !o.waits(before, m, other) || earlier.compare(turn) >= 0:
 		case earlier.class < turn.class:
-			o.note("last: pod %s (%s) is taken before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
+			o.note("last: pod %s (%s) was updated before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
 		default:
-			o.note("order: pod %s (%s) is taken before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
+			o.note("order: pod %s (%s) was updated before pod %s (%s)", was.Name, turn.text(), other.Name, earlier.text())
 		}
 	}
 }
@@ -134,13 +136,13 @@ func (o *turns) note(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// waits reports whether a pod serves and has yet to get the update. One that owned a claim when the sync
-// began stays until the next one, and holds up no other.
+// waits reports whether a pod serves and is not updated yet. A pod that owned a claim when the sync
+// began stays until the next sync, and delays no other pod.
 func (o *turns) waits(s *Scene, n int, pod *corev1.Pod) bool {
 	return o.isJudged(s.Set, n, pod) && s.isAvailable(pod) && n >= startOf(s.Set)+partitionOf(s.Set) && !o.owning[pod.UID]
 }
 
-// turn says when it is the turn of a member: those of a lower class, a lower place and a lower rank come first.
+// turn is the position of a member in the update order: lower classes, places and ranks come first.
 type turn struct{ class, place, rank int }
 
 func (t turn) compare(other turn) int {
@@ -157,7 +159,7 @@ func (t turn) text() string {
 	return "neither first nor last"
 }
 
-// turnOf is the turn of a member whose pod has labels, if it has one.
+// turnOf returns the turn of a member, with the labels of its pod, if it has one.
 func turnOf(set *v1.StatefulSet, n int, pod *corev1.Pod) turn {
 	order := orderOf(set)
 	t := turn{rank: -n}
@@ -175,7 +177,7 @@ func turnOf(set *v1.StatefulSet, n int, pod *corev1.Pod) turn {
 	return t
 }
 
-// orderOf is the order that a set asks for.
+// orderOf returns the update order of a set.
 func orderOf(set *v1.StatefulSet) v1.UpdateOrder {
 	if rolling := rollingOf(set); rolling != nil && rolling.Order != nil {
 		return *rolling.Order

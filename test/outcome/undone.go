@@ -5,18 +5,19 @@ package outcome
 
 import v1 "statefulset.dev/api/apps/v1"
 
-// undone keeps what was aborted or rolled back from being tried again before the set has another
-// template (docs/rollouts.md).
+// undone is the oracle for aborted and rolled back updates: they are not tried again before the set
+// has another template (docs/rollouts.md).
 type undone struct {
 	versions
-	// undone is the version that was aborted or rolled back, empty if none was. word is which of them.
+	// undone is the version that was aborted or rolled back, empty if none was, and word is which
+	// of both.
 	undone, word string
 	// syncs counts the clean syncs since.
 	syncs int
-	// otherwise are the strategies that the set has had since.
+	// otherwise is another strategy type that the set has had since.
 	otherwise string
-	// stale is true from when nothing is done for the set until the next sync that does something: the
-	// status keeps the record of the template before.
+	// stale is true after the set was suspended or deleted, until the next sync that works on it:
+	// the status still has the record of the previous template.
 	stale bool
 }
 
@@ -60,13 +61,13 @@ func (o *undone) judge(j *Judge, before, after *Scene, by Actor) {
 		}
 		switch {
 		case kind == v1.RecreateStatefulSetStrategyType:
-			j.broken(o, "tried again by Recreate: member %d gets %s, which was %s", c.n, c.to, o.word)
+			j.broken(o, "tried again by Recreate: member %d is updated to %s, which was %s", c.n, c.to, o.word)
 		case o.otherwise != "":
-			j.broken(o, "tried again after %s: member %d gets %s, which was %s", o.otherwise, c.n, c.to, o.word)
+			j.broken(o, "tried again after %s: member %d is updated to %s, which was %s", o.otherwise, c.n, c.to, o.word)
 		case o.syncs == 0:
-			j.broken(o, "tried at once: member %d gets %s, which was %s", c.n, c.to, o.word)
+			j.broken(o, "tried at once: member %d is updated to %s, which was %s", c.n, c.to, o.word)
 		default:
-			j.broken(o, "tried again: member %d gets %s, which was %s", c.n, c.to, o.word)
+			j.broken(o, "tried again: member %d is updated to %s, which was %s", c.n, c.to, o.word)
 		}
 	}
 }

@@ -13,30 +13,31 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// versions follows which version of the software each member runs. A version is an image: that is
-// what a user sees both in the template and in the pods.
+// versions tracks which version of the software each member runs. A version is an image, because
+// users see it both in the template and in the pods.
 type versions struct {
-	// template is the version of the present template.
+	// template is the version of the current template.
 	template  string
 	templates map[string]content
 	seen      int64
-	// whole is the last version at which all members were available, with a status that said so.
+	// whole is the last version at which all members were available and the status reported so.
 	whole string
-	// mayBe is true if the present template may have become the current one meanwhile: at some time
-	// all members had it and were available. readily is the same of ready members.
+	// mayBe is true if the revision of the current template may have become the current revision
+	// meanwhile: at some time all members had it and were available. readily is the same for ready
+	// members.
 	mayBe, readily bool
 	// mixed is true if members may have run other versions than these two since then, or if one
-	// image stands for two templates, so that nothing can be told by it.
+	// image has two templates, so that an image does not identify a version.
 	mixed bool
 	// ran is the version of the last pod of each member.
 	ran map[int]string
-	// reached are the members that have had the present template since it came.
+	// reached are the members that have had the current template since it was set.
 	reached map[int]bool
-	// observed is what the set made its pods from when its status was last about its spec.
+	// observed is the content of the set at the time when its status was last about its spec.
 	observed content
 }
 
-// content is what a set makes its pods from: another one is another revision.
+// content is what a set creates its pods from. Different content means a different revision.
 type content struct {
 	template *corev1.PodTemplateSpec
 	identity *v1.MemberIdentity
@@ -48,7 +49,7 @@ func newVersions() versions {
 	return versions{templates: map[string]content{}, ran: map[int]string{}, reached: map[int]bool{}}
 }
 
-// version is what a user calls the version of a pod or a template.
+// version returns the version of a pod or a template, as users call it.
 func version(spec *corev1.PodSpec) string {
 	if len(spec.Containers) == 0 {
 		return ""
@@ -56,7 +57,7 @@ func version(spec *corev1.PodSpec) string {
 	return spec.Containers[0].Image
 }
 
-// see follows a change. It has to be called after the change has been judged.
+// see records a change. It must be called after the change has been judged.
 func (v *versions) see(now *Scene, by Actor) {
 	if now.Set == nil {
 		return
@@ -73,12 +74,12 @@ func (v *versions) see(now *Scene, by Actor) {
 		v.mixed = v.mixed || !is && v.ran[n] != v.whole
 	}
 	v.seeReleased(now.Set)
-	v.mixed = v.mixed || by == Outdated // it may not know which revision the members had
+	v.mixed = v.mixed || by == Outdated // the controller may not know which revision the members had
 	v.seeWhole(now)
 }
 
-// seeReleased notes whom the status calls reached. A template that comes back before a sync has seen another one is the same
-// update to the controller.
+// seeReleased records which members the status reports as reached. A template that returns before a
+// sync has seen another one is the same update for the controller.
 func (v *versions) seeReleased(set *v1.StatefulSet) {
 	if observed(set) {
 		v.observed = contentOf(set)
@@ -90,7 +91,8 @@ func (v *versions) seeReleased(set *v1.StatefulSet) {
 	}
 }
 
-// isReleased reports whether a step has reached a member, as the status says. It stays so when the order changes.
+// isReleased reports whether a step has reached a member according to the status. That stays so
+// when the order changes.
 func isReleased(set *v1.StatefulSet, n int) bool {
 	return slices.ContainsFunc(decided(set).Released, func(r v1.OrdinalRange) bool { return covers(r, n) })
 }
@@ -113,7 +115,7 @@ func (v *versions) seeTemplate(set *v1.StatefulSet) {
 	clear(v.reached)
 }
 
-// seeWhole notes whether all members have the present version.
+// seeWhole records whether all members have the current version.
 func (v *versions) seeWhole(now *Scene) { //nolint:gocyclo // each condition is one reason to say nothing
 	set := now.Set
 	members, ready, available := desired(set), true, true
@@ -132,18 +134,18 @@ func (v *versions) seeWhole(now *Scene) { //nolint:gocyclo // each condition is 
 		v.mayBe = v.mayBe || int(status.AvailableReplicas) == len(members)
 	}
 	if len(members) == 0 {
-		v.readily = v.readily || !paused // no members are all members
+		v.readily = v.readily || !paused // an empty set is complete
 		return
 	}
 	v.mayBe, v.readily = v.mayBe || available && !paused, v.readily || ready && !paused
 	if paused && v.whole != "" && v.whole != v.template {
-		return // no update ends while it is paused
+		return // a paused update does not complete
 	}
 	if !available || !observed(set) || status.CurrentRevision != status.UpdateRevision || v.spread(now) {
 		return
 	}
 	if v.whole != v.template {
-		// What is known of other templates is of no use any more.
+		// The contents of other templates are not needed any more.
 		v.templates = map[string]content{v.template: contentOf(set)}
 	}
 	v.whole, v.mixed = v.template, false
@@ -164,21 +166,21 @@ func (v *versions) spread(now *Scene) bool {
 	return false
 }
 
-// clear reports whether a set is on its way from one version to another, and nothing else can be
-// meant by what happens: the one was whole, the other never can have been.
+// clear reports whether a set is between two versions, and the observations are unambiguous: it was
+// complete at the first one, and cannot have been complete at the second one.
 func (v *versions) clear(set *v1.StatefulSet) bool {
 	return set != nil && v.whole != "" && v.template != v.whole && !v.mixed && version(&set.Spec.Template.Spec) == v.template
 }
 
-// change is what somebody has done to the version of a member.
+// change is a change of the version of a member.
 type change struct {
 	n        int
 	from, to string
-	// restarted is true if the pod stays and its containers do not.
+	// restarted is true if the pod stays and its containers are restarted.
 	restarted bool
 }
 
-// changes are the members that have other pods after a change, or pods with another version.
+// changes returns the members that have other pods after a change, or pods with another version.
 func (v *versions) changes(before, after *Scene) (all []change) {
 	if before == nil || before.Set == nil || after.Set == nil {
 		return nil
@@ -197,7 +199,8 @@ func (v *versions) changes(before, after *Scene) (all []change) {
 	return all
 }
 
-// number is as which member, counted from 1, a member gets the present template that has not had it yet.
+// number returns the position, counted from 1, at which a member that has not had the current
+// template yet gets it.
 func (v *versions) number(set *v1.StatefulSet, member int) int {
 	number := 1
 	for _, n := range desired(set) {
@@ -214,7 +217,8 @@ func isPaused(set *v1.StatefulSet) bool {
 	return rolling != nil && rolling.IsPaused()
 }
 
-// rollingOf is how a set takes a rolling update, nil if it says nothing of it, or updates otherwise.
+// rollingOf returns the parameters of a rolling update, nil if the set has none or another
+// strategy.
 func rollingOf(set *v1.StatefulSet) *v1.RollingUpdateStatefulSetStrategy {
 	if set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return nil
@@ -222,10 +226,10 @@ func rollingOf(set *v1.StatefulSet) *v1.RollingUpdateStatefulSetStrategy {
 	return set.Spec.UpdateStrategy.RollingUpdate
 }
 
-// observed reports whether the status of a set is about its present spec.
+// observed reports whether the status of a set is about its current spec.
 func observed(set *v1.StatefulSet) bool { return set.Status.ObservedGeneration == set.Generation }
 
-// decided is what people and the controller have decided about the present update.
+// decided returns the decisions of users and the controller about the current update.
 func decided(set *v1.StatefulSet) v1.RolloutStatus {
 	if set.Status.Rollout == nil || set.Status.Rollout.Revision != set.Status.UpdateRevision {
 		return v1.RolloutStatus{}

@@ -1,15 +1,16 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sdk plays the same scenarios with the client of each language, on a cluster that runs, as an account
-// that may work with sets in one namespace and nothing else.
+// Package sdk plays the same scenarios with the client of each language, on a running cluster, with
+// an account that may only work with sets in one namespace.
 //
-//	go, typescript, python, java    the scenarios, a program for each language, which prints a line of JSON for each
+//	go, typescript, python, java    the scenarios: a program for each language that prints a line
+//	                                of JSON for each scenario
 //	suite_test.go                   runs these programs, and the examples of the clients
-//	account_test.go                 makes the account
-//	between_test.go                 stands between the programs and the cluster, cuts watches off, and says that
-//	                                there are too many requests
-//	schemas_test.go                 checks what is stored against the JSON schemas
+//	account_test.go                 creates the account
+//	between_test.go                 a proxy between the programs and the cluster, which interrupts
+//	                                watches and reports too many requests
+//	schemas_test.go                 compares stored sets with the JSON schemas
 //
-// make test-sdk makes the clients, starts a cluster, and runs it.
+// make test-sdk builds the clients, starts a cluster, and runs the suite.
 package sdk

@@ -63,10 +63,10 @@ func TestTheServerWorksWithoutOptionalRights(t *testing.T) {
 				strings.Contains(c.Message, "kubectl apply -k artifacts/rights/"+name+",")
 		})
 	}
-	if log := read(t, w.LogOf("without-rights")); strings.Count(log, "Cannot read Services") != 1 ||
+	if log := read(t, w.LogOf("without-rights")); strings.Count(log, "Failed to read Services") != 1 ||
 		strings.Count(log, "services is forbidden") > mostLogged {
 		t.Errorf("log: got %d lines that Services cannot be read and %d about the right, want one and at most %d",
-			strings.Count(log, "Cannot read Services"), strings.Count(log, "services is forbidden"), mostLogged)
+			strings.Count(log, "Failed to read Services"), strings.Count(log, "services is forbidden"), mostLogged)
 	}
 
 	give()

@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package uninstall takes an installation on a real cluster apart, with the real garbage
-// collector at work: in wrong orders, which the guard must not let pass, and in the right
-// one, interrupted after every write. The server is a local process; it is stopped when its
-// Deployment is gone, as its pods would be.
+// Package uninstall removes an installation from a real cluster, while the real garbage collector
+// runs: in wrong orders, which the guard must not allow, and in the right order, interrupted after
+// every write. The server is a local process; it is stopped when its Deployment is deleted, as its
+// pods would be.
 package uninstall

@@ -223,7 +223,7 @@ func (w *world) mustServe(t *testing.T) {
 func (w *world) restoreGuard(t *testing.T) {
 	t.Helper()
 	said, _ := w.command(t, -1, "doctor")
-	remedies := strings.Split(said, "is in force only until its finalizer is taken off\n")[1:]
+	remedies := strings.Split(said, "is in force only until its finalizer is removed\n")[1:]
 	if len(remedies) == 0 {
 		mustBeInForce(t, said)
 		return

@@ -35,7 +35,7 @@ func refusals(t *testing.T, w *world) {
 	}
 	w.stop(t)
 	_, err = w.command(t, -1, "uninstall", "--delete-sets")
-	mustSay(t, err, "nothing was changed", "does not say which sets there are", "kubectl sts doctor", "2 pods, 1 revisions and 2 claims")
+	mustSay(t, err, "nothing was changed", "does not report which sets exist", "kubectl sts doctor", "2 pods, 1 revisions and 2 claims")
 	_, err = w.command(t, -1, "uninstall", "--delete-sets", "--without-server")
 	mustSay(t, err, "nothing was changed", "belong to sets")
 	if after := w.versions(t); after != before {

@@ -13,10 +13,10 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Requests counts what was asked of the host, by the verb and the resource.
+// Requests counts the requests to the host cluster by verb and resource.
 type Requests map[string]int
 
-// Total is how many requests there were.
+// Total returns the number of requests.
 func (r Requests) Total() int {
 	total := 0
 	for _, n := range r {
@@ -25,7 +25,7 @@ func (r Requests) Total() int {
 	return total
 }
 
-// Of is how many of the requests were about a resource.
+// Of returns the number of requests for a resource.
 func (r Requests) Of(resource string) int {
 	n := 0
 	for name, count := range r {
@@ -36,21 +36,23 @@ func (r Requests) Of(resource string) int {
 	return n
 }
 
-// Filter chooses from an audit log.
+// Filter selects events of an audit log.
 type Filter struct {
-	// User is who has asked. If empty, anybody.
+	// User is the user of a request. If empty, all users match.
 	User string
-	// Namespace is where. If empty, anywhere.
+	// Namespace is the namespace of a request. If empty, all namespaces match.
 	Namespace string
-	// Reads takes requests that change nothing, too.
+	// Reads also selects requests that change nothing.
 	Reads bool
 }
 
-// longestEvent bounds a line of the log: the policy of the benchmarks keeps no bodies.
+// longestEvent limits the length of a line of the log: the audit policy of the benchmarks records
+// no bodies.
 const longestEvent = 1 << 20
 
-// CountWrites counts the completed requests in an audit log that change something, or all
-// if the filter takes reads, whatever their answer was. Dry runs change nothing, and are counted apart.
+// CountWrites counts the completed requests in an audit log that change something, or all requests
+// if the filter selects reads, regardless of their responses. Dry runs change nothing, so they are
+// counted separately.
 func CountWrites(log io.Reader, filter Filter) (writes, dryRuns Requests, err error) {
 	writes, dryRuns = Requests{}, Requests{}
 	lines := bufio.NewScanner(log)
@@ -58,7 +60,7 @@ func CountWrites(log io.Reader, filter Filter) (writes, dryRuns Requests, err er
 	for number := 1; lines.Scan(); number++ {
 		var event auditv1.Event
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return nil, nil, fmt.Errorf("line %d of the audit log: %w", number, err)
+			return nil, nil, fmt.Errorf("decoding line %d of the audit log: %w", number, err)
 		}
 		if !filter.takes(&event) {
 			continue

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CustomResource is the definition, as JSON, of a custom resource with the schema that a
-// kind has in an OpenAPI v3 document: what the kind would be without a server of its own.
-// Descriptions are left out, which makes it a little faster than it would be in practice.
+// CustomResource returns the definition, as JSON, of a custom resource with the schema of a kind in
+// an OpenAPI v3 document: what the kind would be without its own server. It omits descriptions,
+// which makes the custom resource a little faster than in practice.
 func CustomResource(document []byte, kind string, sets schema.GroupVersionResource) ([]byte, error) {
 	var openapi struct {
 		Components struct {
@@ -28,13 +28,13 @@ func CustomResource(document []byte, kind string, sets schema.GroupVersionResour
 	root := map[string]any{"$ref": schemaPrefix + kind}
 	structural, err := inliner(openapi.Components.Schemas).schema(root)
 	if err != nil {
-		return nil, fmt.Errorf("the schema of %s: %w", kind, err)
+		return nil, fmt.Errorf("converting the schema of %s: %w", kind, err)
 	}
 	properties, ok := structural["properties"].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("the schema of %s has no properties", kind)
 	}
-	// The host knows these better than any schema, and insists on it.
+	// The host cluster defines the schema of metadata itself, and accepts no other.
 	properties["metadata"] = map[string]any{"type": "object"}
 	name := kind[strings.LastIndexByte(kind, '.')+1:]
 	return json.Marshal(map[string]any{
@@ -56,11 +56,12 @@ func CustomResource(document []byte, kind string, sets schema.GroupVersionResour
 
 const schemaPrefix = "#/components/schemas/"
 
-// inliner are the schemas that others refer to. In a definition nothing can be referred to.
+// inliner contains the schemas that other schemas refer to. A CustomResourceDefinition must not
+// contain references.
 type inliner map[string]map[string]any
 
-// kept are the words that mean the same in a definition. "default" is kept if it says
-// something.
+// kept returns the keywords that have the same meaning in a CustomResourceDefinition. "default" is
+// kept if it is not empty.
 func kept() []string {
 	return []string{"type", "format", "required", "enum", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
 }
@@ -113,7 +114,7 @@ func (in inliner) properties(from map[string]any) (map[string]any, error) {
 	return to, nil
 }
 
-// resolve follows a reference, which may be wrapped so that something can stand beside it.
+// resolve follows a reference, which may be wrapped so that other keywords can stand next to it.
 func (in inliner) resolve(from map[string]any) (map[string]any, error) {
 	merged := maps.Clone(from)
 	if all, ok := from["allOf"].([]any); ok && len(all) == 1 {
@@ -127,7 +128,7 @@ func (in inliner) resolve(from map[string]any) (map[string]any, error) {
 	}
 	named, ok := in[strings.TrimPrefix(reference, schemaPrefix)]
 	if !ok {
-		return nil, fmt.Errorf("there is no schema %s", reference)
+		return nil, fmt.Errorf("schema %s does not exist", reference)
 	}
 	whole := maps.Clone(named)
 	if value, ok := merged["default"]; ok {
@@ -136,8 +137,8 @@ func (in inliner) resolve(from map[string]any) (map[string]any, error) {
 	return in.resolve(whole)
 }
 
-// isEmpty reports whether a default is what an absent value is taken for anyway, and what
-// the host would refuse: no object, or a text that is none of those that there may be.
+// isEmpty reports whether a default has no effect and would be refused by the host cluster: no
+// value, an empty object, or an empty string that is not one of the enum values.
 func isEmpty(value any, enum any) bool {
 	object, ok := value.(map[string]any)
 	return value == nil || ok && len(object) == 0 || value == "" && enum != nil

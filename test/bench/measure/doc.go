@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measure is what a run of the benchmarks has found, and what it means. It
-// measures nothing itself: samples go in, and a table with verdicts comes out.
+// Package measure evaluates the results of a benchmark run. It measures nothing itself: its input
+// are samples, and its output is a table with verdicts.
 //
 //	run := measure.Run{Results: ...}  // as a run of the benchmarks has collected it
 //	run.Save(path)                    // JSON
@@ -11,9 +11,9 @@
 //
 // # Statistics
 //
-// All sides of a case take their turns in every round, one after the other, so what
-// the machine does besides is shared by neighbours in time. A ratio is therefore taken
-// within a round, and of the ratios of all rounds the median, the least and the
-// greatest are told. With the three to seven rounds that are affordable, an interval
-// of confidence would be wider than that range and say less.
+// All sides of a case take their turns in every round, one after the other, so other load on the
+// machine affects neighbours in time equally. Therefore a ratio compares turns of the same round,
+// and the table contains the median, the minimum and the maximum of the ratios of all rounds. With
+// three to seven rounds, which is what is affordable, a confidence interval would be wider than
+// that range and less informative.
 package measure

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// ThisMachine is the machine that this program runs on, without a cluster.
+// ThisMachine describes the machine on which this program runs, without a cluster.
 func ThisMachine() (Machine, error) {
 	var files [3]string
 	for i, path := range []string{"/proc/cpuinfo", "/proc/meminfo", "/proc/sys/kernel/osrelease"} {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return Machine{}, fmt.Errorf("asking what this machine is: %w", err)
+			return Machine{}, fmt.Errorf("reading the description of this machine: %w", err)
 		}
 		files[i] = string(raw)
 	}
 	kib, err := strconv.ParseFloat(strings.TrimSuffix(entry(files[1], "MemTotal"), " kB"), 64)
 	if err != nil {
-		return Machine{}, fmt.Errorf("reading how much memory this machine has: %w", err)
+		return Machine{}, fmt.Errorf("reading the memory size of this machine: %w", err)
 	}
-	// Kernels of one version are built often, and for the same machines.
+	// The suffix is omitted: a kernel version has many builds, also for the same machines.
 	kernel, _, _ := strings.Cut(strings.TrimSpace(files[2]), "-")
 	return Machine{
 		Processor: entry(files[0], "model name"),
@@ -36,7 +36,7 @@ func ThisMachine() (Machine, error) {
 	}, nil
 }
 
-// entry is the value of the first line "name : value".
+// entry returns the value of the first line "name : value".
 func entry(text, name string) string {
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(line, ":")
@@ -47,15 +47,14 @@ func entry(text, name string) string {
 	return ""
 }
 
-// Ticks is how much time the processors have had since they were started, and how much of
-// that they had nothing to do.
+// Ticks contains the total time of the processors since their start, and their idle time.
 type Ticks struct{ all, idle float64 }
 
-// Processors reads what the kernel has counted so far.
+// Processors reads the counters of the kernel.
 func Processors() (Ticks, error) {
 	raw, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return Ticks{}, fmt.Errorf("reading what the processors do: %w", err)
+		return Ticks{}, fmt.Errorf("reading the processor times: %w", err)
 	}
 	return parseTicks(string(raw))
 }
@@ -66,13 +65,13 @@ func parseTicks(stat string) (Ticks, error) {
 	line, _, _ := strings.Cut(stat, "\n")
 	fields := strings.Fields(line)
 	if len(fields) < 9 || fields[0] != "cpu" {
-		return Ticks{}, fmt.Errorf("reading what the processors do: got line %q, want cpu and at least 8 numbers", line)
+		return Ticks{}, fmt.Errorf("reading the processor times: got line %q, want cpu and at least 8 numbers", line)
 	}
 	var t Ticks
 	for i, field := range fields[1:9] {
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
-			return Ticks{}, fmt.Errorf("reading what the processors do: %w", err)
+			return Ticks{}, fmt.Errorf("reading the processor times: %w", err)
 		}
 		t.all += n
 		if i == 3 || i == 4 {
@@ -82,12 +81,12 @@ func parseTicks(stat string) (Ticks, error) {
 	return t, nil
 }
 
-// Worked is how long the processors were busy since before, added up.
+// Worked returns how long the processors were busy since before, added up.
 func (t Ticks) Worked(before Ticks) time.Duration {
 	return time.Duration(t.all-before.all-t.idle+before.idle) * tick
 }
 
-// Busy is which part of the time since before the processors had something to do.
+// Busy returns the fraction of the time since before in which the processors were busy.
 func (t Ticks) Busy(before Ticks) float64 {
 	all := t.all - before.all
 	if all <= 0 {

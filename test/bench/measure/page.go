@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// The lines between which a page holds a run.
+// The lines that enclose a run in a page.
 const (
 	pageBegin = "<!-- begin: written by make bench-page -->"
 	pageEnd   = "<!-- end -->"
 )
 
-// Insert puts text between the two marks of a page, in the place of what was there.
+// Insert replaces the text between the two marks of a page.
 func Insert(page, text string) (string, error) {
 	before, rest, begins := strings.Cut(page, pageBegin+"\n")
 	_, after, ends := strings.Cut(rest, pageEnd)

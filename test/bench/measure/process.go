@@ -11,52 +11,51 @@ import (
 	"time"
 )
 
-// tick is the unit in which the kernel tells programs how long a process has run.
+// tick is the unit in which the kernel reports how long a process has run.
 const tick = 10 * time.Millisecond
 
-// ProcessTime is how long the processors have worked for a process so far.
+// ProcessTime returns the processor time of a process so far.
 func ProcessTime(pid int) (time.Duration, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, fmt.Errorf("asking how long a process has run: %w", err)
+		return 0, fmt.Errorf("reading the processor time of a process: %w", err)
 	}
 	return parseProcessTime(string(raw))
 }
 
-// parseProcessTime adds utime and stime, fields 14 and 15. The name in field 2 may hold
-// anything, so counting starts behind its last bracket.
+// parseProcessTime adds utime and stime, fields 14 and 15. The name in field 2 may contain
+// anything, so counting starts after its last bracket.
 func parseProcessTime(stat string) (time.Duration, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
-		return 0, fmt.Errorf("reading how long a process has run: got %d fields behind its name, want at least 13", len(fields))
+		return 0, fmt.Errorf("reading the processor time of a process: got %d fields after its name, want at least 13", len(fields))
 	}
 	total := time.Duration(0)
 	for _, field := range fields[11:13] {
 		ticks, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("reading how long a process has run: %w", err)
+			return 0, fmt.Errorf("reading the processor time of a process: %w", err)
 		}
 		total += time.Duration(ticks) * tick
 	}
 	return total, nil
 }
 
-// ResetPeak begins to look anew how much memory a process has at most, and returns how
-// much it has now, in bytes.
+// ResetPeak resets the peak memory of a process, and returns its current memory, in bytes.
 func ResetPeak(pid int) (float64, error) {
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
-		return 0, fmt.Errorf("resetting the peak of a process: %w", err)
+		return 0, fmt.Errorf("resetting the peak memory of a process: %w", err)
 	}
 	return memoryOf(pid, "VmRSS")
 }
 
-// Peak is how much memory a process has had at most since ResetPeak, in bytes.
+// Peak returns the peak memory of a process since ResetPeak, in bytes.
 func Peak(pid int) (float64, error) { return memoryOf(pid, "VmHWM") }
 
 func memoryOf(pid int, what string) (float64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, fmt.Errorf("asking how much memory a process has: %w", err)
+		return 0, fmt.Errorf("reading the memory of a process: %w", err)
 	}
 	text := entry(string(raw), what)
 	kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
@@ -66,18 +65,18 @@ func memoryOf(pid int, what string) (float64, error) {
 	return kilobytes * 1024, nil
 }
 
-// Metric is the value of a metric without labels, in the text that Prometheus reads.
+// Metric returns the value of a metric without labels, in the text format of Prometheus.
 func Metric(text, name string) (float64, error) {
 	for line := range strings.Lines(text) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
 			return strconv.ParseFloat(strings.TrimSpace(value), 64)
 		}
 	}
-	return 0, fmt.Errorf("there is no metric %s", name)
+	return 0, fmt.Errorf("metric %s is missing", name)
 }
 
-// GoBenchmark is what a Go benchmark has printed about itself, by the unit: "ns/op",
-// "B/op" and so on. The name is without the number of processors.
+// GoBenchmark returns the results that a Go benchmark has printed, by unit: "ns/op", "B/op" and so
+// on. The name omits the number of processors.
 func GoBenchmark(output, name string) (map[string]float64, error) {
 	for line := range strings.Lines(output) {
 		fields := strings.Fields(line)
@@ -94,5 +93,5 @@ func GoBenchmark(output, name string) (map[string]float64, error) {
 		}
 		return values, nil
 	}
-	return nil, fmt.Errorf("there is no result of %s in:\n%s", name, output)
+	return nil, fmt.Errorf("no result of %s in:\n%s", name, output)
 }

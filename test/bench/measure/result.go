@@ -3,10 +3,10 @@
 
 package measure
 
-// Ours is the side that goals are about.
+// Ours is the side to which goals apply.
 const Ours = "ours"
 
-// Better says which samples of a measure are the better ones.
+// Better says which samples of a measure are better.
 type Better string
 
 // The two directions.
@@ -15,12 +15,12 @@ const (
 	Less Better = "less"
 )
 
-// Result is one measure of one case, by all sides that it was taken of.
+// Result is one measure of one case, with the samples of all measured sides.
 type Result struct {
-	// Case is the name by which the case can be chosen, and Title tells what happens in it.
+	// Case is the name that selects the case, and Title describes what happens in it.
 	Case  string `json:"case"`
 	Title string `json:"title"`
-	// Measure is what was measured, in which unit.
+	// Measure is what was measured, and Unit its unit.
 	Measure string `json:"measure"`
 	Unit    string `json:"unit"`
 	Better  Better `json:"better"`
@@ -29,36 +29,35 @@ type Result struct {
 	Goals   []Goal               `json:"goals"`
 }
 
-// Goal is what a comparison of our side should come to: with a ratio, it is with the
-// side that is named, and otherwise with a fixed limit. A goal with neither only shows
-// both sides.
+// Goal is what a comparison of our side should achieve: with Ratio, the comparison is with the side
+// Against, and with Bounded, with a fixed limit. A goal with neither only shows both sides.
 type Goal struct {
 	// Against is the side to compare with.
 	Against string `json:"against,omitempty"`
-	// Ratio is how many times as good as the other side ours should be.
+	// Ratio is how many times as good as the other side our side should be.
 	Ratio float64 `json:"ratio,omitempty"`
-	// Limit is the worst value that ours should have, if Bounded.
+	// Limit is the worst value that our side should have, if Bounded.
 	Limit   float64 `json:"limit,omitempty"`
 	Bounded bool    `json:"bounded,omitempty"`
-	// Or is another goal that is good enough in the place of this one.
+	// Or is an alternative goal.
 	Or *Goal `json:"or,omitempty"`
 }
 
-// Verdict is what has become of a goal.
+// Verdict is the result of a goal.
 type Verdict string
 
-// A goal is met by the median. It is missed if no round has met it; what lies between
-// is undecided, because another run could have ended differently.
+// A goal is met if the median meets it, and missed if no round meets it. Otherwise it is undecided,
+// because another run could have ended differently.
 const (
 	Met       Verdict = "met"
 	Undecided Verdict = "within the spread"
 	Missed    Verdict = "MISSED"
 	Shown     Verdict = ""
-	// Unmeasured is the verdict about a goal without samples. It counts as missed.
+	// Unmeasured is the verdict for a goal without samples. It counts as missed.
 	Unmeasured Verdict = "NOT MEASURED"
 )
 
-// Ratios says how many times as good as another side ours was, round by round.
+// Ratios returns how many times as good as another side our side was, for each round.
 func (r Result) Ratios(other string) []float64 {
 	ours, theirs := r.Samples[Ours], r.Samples[other]
 	var ratios []float64
@@ -72,7 +71,8 @@ func (r Result) Ratios(other string) []float64 {
 	return ratios
 }
 
-// Verdict judges one goal of the result, by the better one of its alternatives.
+// Verdict returns the verdict for one goal of the result, or for the better one of its
+// alternatives.
 func (r Result) Verdict(g Goal) Verdict {
 	verdict := r.verdict(g)
 	if g.Or == nil || verdict == Met {

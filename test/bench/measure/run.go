@@ -17,18 +17,19 @@ import (
 type Run struct {
 	Begun  time.Time `json:"begun"`
 	Commit string    `json:"commit"`
-	// Measured is a digest of what is measured, and of what measures it, which many commits leave as it is.
+	// Measured is a digest of what is measured and of what measures it. Many commits do not change
+	// it.
 	Measured string  `json:"measured"`
 	Machine  Machine `json:"machine"`
 	Rounds   int     `json:"rounds"`
-	// Scale is which part of the usual sizes was run.
+	// Scale is the fraction of the default sizes that was run.
 	Scale float64 `json:"scale"`
-	// Busy is which part of the processors others had taken, before each case.
+	// Busy is the fraction of the processors that other programs used, before each case.
 	Busy    []float64 `json:"busy"`
 	Results []Result  `json:"results"`
 }
 
-// Machine is where the run took place.
+// Machine describes the machine of the run.
 type Machine struct {
 	Processor  string `json:"processor"`
 	Cores      int    `json:"cores"`
@@ -37,18 +38,17 @@ type Machine struct {
 	Kubernetes string `json:"kubernetes"`
 }
 
-// quiet is which part of the processors may be taken by others in a run whose figures
-// count.
+// quiet is the fraction of the processors that other programs may use in a run whose figures count.
 const quiet = 0.1
 
-// Provisional says why the figures are not to be relied on, and nothing if they are.
+// Provisional returns why the figures are not reliable, and "" if they are.
 func (r *Run) Provisional() string {
 	var reasons []string
 	if busy := SpreadOf(r.Busy); !(busy.Max <= quiet) {
 		reasons = append(reasons, fmt.Sprintf("other programs took %.0f %% to %.0f %% of the processors", 100*busy.Min, 100*busy.Max))
 	}
 	if r.Scale != 1 {
-		reasons = append(reasons, fmt.Sprintf("the sizes were %s of the usual ones", digits(r.Scale)))
+		reasons = append(reasons, fmt.Sprintf("the sizes were %s of the default sizes", digits(r.Scale)))
 	}
 	if r.Rounds < 3 {
 		reasons = append(reasons, fmt.Sprintf("there were %d rounds", r.Rounds))
@@ -56,7 +56,7 @@ func (r *Run) Provisional() string {
 	return strings.Join(reasons, ", ")
 }
 
-// Page is the run in Markdown: where and when, and the table.
+// Page returns the run in Markdown: the machine, the time, and the table.
 func (r *Run) Page() string {
 	var out strings.Builder
 	m := r.Machine
@@ -69,9 +69,8 @@ func (r *Run) Page() string {
 	return out.String()
 }
 
-// Continue takes over what an earlier run has of cases that this one leaves out, if both are
-// of the same code, machine, rounds and sizes. All cases take hours, so they can be run
-// one after the other.
+// Continue adds the results of an earlier run for cases that this one omits, if both have the same
+// code, machine, rounds and sizes. All cases take hours, so they can be run one after the other.
 func (r *Run) Continue(earlier *Run, chosen []string) {
 	if earlier.Measured != r.Measured || earlier.Machine != r.Machine || earlier.Rounds != r.Rounds || earlier.Scale != r.Scale {
 		return

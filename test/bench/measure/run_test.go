@@ -18,7 +18,7 @@ func TestProvisional(t *testing.T) {
 		"a quiet machine, usual sizes and three rounds": {func(*Run) {}, ""},
 		"others have computed": {
 			func(r *Run) { r.Busy = []float64{0.02, 0.55} }, "other programs took 2 % to 55 % of the processors"},
-		"smaller sizes": {func(r *Run) { r.Scale = 0.1 }, "the sizes were 0.10 of the usual ones"},
+		"smaller sizes": {func(r *Run) { r.Scale = 0.1 }, "the sizes were 0.10 of the default sizes"},
 		"few rounds":    {func(r *Run) { r.Rounds = 1 }, "there were 1 rounds"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

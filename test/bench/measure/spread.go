@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Spread is where the samples of several rounds lie.
+// Spread summarizes the samples of several rounds.
 type Spread struct{ Median, Min, Max float64 }
 
-// SpreadOf summarizes samples. Without any, all of it is not a number.
+// SpreadOf summarizes samples. Without samples, all values are NaN.
 func SpreadOf(samples []float64) Spread {
 	if len(samples) == 0 {
 		return Spread{math.NaN(), math.NaN(), math.NaN()}
@@ -26,7 +26,7 @@ func SpreadOf(samples []float64) Spread {
 	return Spread{median, sorted[0], sorted[len(sorted)-1]}
 }
 
-// String is the median, and the range in which all samples are, if there is one.
+// String returns the median, and the range of all samples, if there is one.
 func (s Spread) String() string {
 	median, low, high := digits(s.Median), digits(s.Min), digits(s.Max)
 	switch {
@@ -39,8 +39,8 @@ func (s Spread) String() string {
 	}
 }
 
-// digits writes a number with three digits, which is more than a benchmark can tell,
-// and whole numbers whole.
+// digits formats a number with three digits, which is more than a benchmark can resolve, and
+// integers without a fraction.
 func digits(x float64) string {
 	size := math.Abs(x)
 	switch {

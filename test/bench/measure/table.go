@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// Table is a row for each goal, in Markdown that is also readable as it is.
+// Table returns a row for each goal, in Markdown that is readable as plain text.
 func (r *Run) Table() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 1, ' ', 0)
@@ -51,8 +51,8 @@ func (r Result) row(g Goal) []string {
 	return append(row, cmp.Or(string(r.Verdict(g)), "-"))
 }
 
-// times writes ratios with a mark that they are. One to a side that took nothing in some round says
-// nothing.
+// times formats ratios with an "x". A ratio to a side whose sample is zero in some round is
+// meaningless, so it is omitted.
 func times(ratios []float64) string {
 	if slices.ContainsFunc(ratios, func(ratio float64) bool { return math.IsInf(ratio, 0) || math.IsNaN(ratio) }) {
 		return ""
@@ -68,8 +68,8 @@ func times(ratios []float64) string {
 	}
 }
 
-// Missed are the comparisons of some cases that no round has met, and those that could not
-// be made.
+// Missed returns the comparisons of some cases that no round has met, and those that could not be
+// made.
 func (r *Run) Missed(cases []string) []string {
 	var missed []string
 	for _, result := range r.Results {

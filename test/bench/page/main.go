@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: page RUN PAGE, the JSON of a run, and the Markdown file that tells of it")
+		fmt.Fprintln(os.Stderr, "usage: page RUN PAGE, the JSON file of a run, and the Markdown file that describes it")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1], os.Args[2]); err != nil {

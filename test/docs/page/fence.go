@@ -10,33 +10,36 @@ import (
 	"strings"
 )
 
-// Use is what becomes of a fence.
+// Use describes how a fence is used.
 type Use struct {
-	// Run says that its commands are run.
+	// Run is true if its commands are run.
 	Run bool
-	// Fresh says that they begin in a namespace of their own.
+	// Fresh is true if they start in their own namespace.
 	Fresh bool
-	// Alone says that they are run when those of no other page are, because they take the cluster apart.
+	// Alone is true if they run while no other page runs, because they disrupt the cluster.
 	Alone bool
-	// Nodes says that they are run on real nodes, on which the server runs as pods.
+	// Nodes is true if they run on real nodes, on which the server runs as pods.
 	Nodes bool
-	// Installed is what they begin with there, one of installations, empty for what the commands before have left.
+	// Installed is the installation with which they start there, one of installations, empty for
+	// the state that earlier commands have left.
 	Installed string
-	// NotRun is why commands are not run. It is empty for a fence that has none.
+	// NotRun is why the commands are not run. It is empty for a fence without commands.
 	NotRun string
-	// File is the name under which the fence is there for commands, empty if it is not.
+	// File is the name of the file with the content of the fence, empty if commands get no such
+	// file.
 	File string
 }
 
-// installations are what commands on real nodes may begin with: nothing, one server, or three and a store of three.
+// installations returns what commands on real nodes may start with: nothing, one server, or three
+// servers and a store of three members.
 func installations() []string { return []string{"bare", "single", "ha"} }
 
-// listings are the languages of what is only read.
+// listings returns the languages of fences that are only read.
 func listings() []string {
 	return []string{"text", "mermaid", "yaml", "json", "go", "promql", "java", "python", "ts"}
 }
 
-// Use reads what stands behind the backticks. The error says what would be right.
+// Use parses the text after the backticks. The error says what is expected.
 func (f Fence) Use() (Use, error) {
 	language, rest, _ := strings.Cut(f.Info, " ")
 	rest = strings.TrimSpace(rest)
@@ -79,16 +82,16 @@ func (f Fence) listing(language, name string) (Use, error) {
 
 // Command is one command of a fence.
 type Command struct {
-	// Line is where in the page it is.
+	// Line is its line in the page.
 	Line int
-	// Text is what bash is given.
+	// Text is the input of bash.
 	Text string
-	// Want are the lines that it prints. Without any, it prints what it likes.
+	// Want are the lines that it must print. If empty, it may print anything.
 	Want []string
 }
 
-// Commands are those of a fence: each begins with "$ ", goes on after a backslash and in lines that begin with "> ", and ends with
-// what it prints.
+// Commands returns the commands of a fence: each begins with "$ ", continues after a backslash and
+// in lines that begin with "> ", and ends with its output.
 func (f Fence) Commands() ([]Command, error) {
 	var all []Command
 	for i, line := range f.Lines {
@@ -97,7 +100,7 @@ func (f Fence) Commands() ([]Command, error) {
 		case strings.HasPrefix(line, "$ "):
 			all = append(all, Command{Line: number, Text: strings.TrimPrefix(line, "$ ")})
 		case len(all) == 0 && strings.TrimSpace(line) != "":
-			return nil, fmt.Errorf("line %d, %q, is printed before a command: want lines with a command to begin with %q", number, line, "$ ")
+			return nil, fmt.Errorf("line %d, %q, is output before any command: a line with a command must begin with %q", number, line, "$ ")
 		case len(all) == 0:
 		case len(all[len(all)-1].Want) == 0 && strings.HasSuffix(all[len(all)-1].Text, `\`):
 			all[len(all)-1].Text += "\n" + line
@@ -109,7 +112,7 @@ func (f Fence) Commands() ([]Command, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("there is no command: want lines that begin with %q, or ```text", "$ ")
+		return nil, fmt.Errorf("the fence has no command: want lines that begin with %q, or ```text", "$ ")
 	}
 	for i := range all {
 		all[i].Want = withoutEnd(all[i].Want)
@@ -117,7 +120,7 @@ func (f Fence) Commands() ([]Command, error) {
 	return all, nil
 }
 
-// withoutEnd leaves out empty lines at the end.
+// withoutEnd removes empty lines at the end.
 func withoutEnd(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
@@ -125,21 +128,22 @@ func withoutEnd(lines []string) []string {
 	return lines
 }
 
-// failed is how kubectl and its plugin begin when they fail.
+// failed matches the beginning of the errors of kubectl and its plugin.
 var failed = regexp.MustCompile(
 	`^(error: |Error: |Error from server |The [A-Z]\w* "[^"]*" is invalid: |command terminated with exit code [1-9])`)
 
-// Fails says that the page shows the command to fail.
+// Fails reports whether the page shows that the command fails.
 func (c Command) Fails() bool {
 	return slices.ContainsFunc(c.Want, func(line string) bool {
 		return failed.MatchString(line)
 	})
 }
 
-// assignment is a command that does nothing but give a variable what another prints.
+// assignment matches a command that only assigns the output of another command to a variable.
 var assignment = regexp.MustCompile(`^([A-Z][A-Z_]*)=\$\((.*)\)$`)
 
-// Assigns is the variable to which the command gives a value, empty if it does nothing of the kind.
+// Assigns returns the variable to which the command assigns a value, empty if it only does
+// something else.
 func (c Command) Assigns() string {
 	if assigned := assignment.FindStringSubmatch(c.Text); assigned != nil {
 		return assigned[1]
@@ -147,13 +151,13 @@ func (c Command) Assigns() string {
 	return ""
 }
 
-// asking are the verbs of kubectl and of its plugin that change nothing.
+// asking returns the verbs of kubectl and of its plugin that change nothing.
 func asking() []string {
 	return []string{"get", "describe", "events", "plan", "tree", "doctor", "version", "explain", "diff", "auth", "api-resources", "logs"}
 }
 
-// Repeatable says that the command changes nothing, so that it may be run again until it prints what it is to print: what a
-// reader types takes longer than what the cluster does meanwhile.
+// Repeatable reports whether the command changes nothing, so that it may be repeated until it
+// prints the expected output: a reader types more slowly than the cluster reacts.
 func (c Command) Repeatable() bool {
 	text := c.Text
 	if assigned := assignment.FindStringSubmatch(text); assigned != nil {

@@ -11,15 +11,16 @@ import (
 	"strings"
 )
 
-// Matcher compares what commands print with a page. What differs from run to run may be another: ages and durations, times,
-// addresses, nodes; and hashes and UIDs, of which each has to stand for one and the same throughout the page. A line of "..." stands for
-// any number of lines, "..." in a line for any text, and one space for any number.
+// Matcher compares the output of commands with a page. Values that differ between runs may differ:
+// ages and durations, times, addresses, nodes; also hashes and UIDs, but each of them must have the
+// same counterpart throughout the page. A line of "..." matches any number of lines, "..." in a
+// line any text, and one space any number of spaces.
 type Matcher struct {
-	// seen is what hashes and UIDs of the page are in truth, and the other way round.
+	// seen maps the hashes and UIDs of the page to those of the cluster, and vice versa.
 	seen map[string]string
 }
 
-// NewMatcher is for one page.
+// NewMatcher returns a Matcher for one page.
 func NewMatcher() *Matcher { return &Matcher{seen: map[string]string{}} }
 
 // Match compares. The error names the first line of the page that was not printed.
@@ -38,11 +39,12 @@ func (m *Matcher) Match(want []string, got string) error {
 	return nil
 }
 
-// search tries what "..." may stand for.
+// search tries the possible matches of "...".
 type search struct {
 	want []pattern
 	got  []string
-	// furthest is the first line of the page that was never found, and at the last line that it was compared with.
+	// furthest is the first line of the page that was never found, and at the last line with which
+	// it was compared.
 	furthest, at int
 }
 
@@ -74,25 +76,25 @@ func (s *search) from(i, j int, seen map[string]string) (map[string]string, bool
 func (s *search) failure(want []string) error {
 	switch {
 	case s.furthest == len(want) && s.at < len(s.got):
-		return fmt.Errorf("there is more than expected, from %q on", s.got[s.at])
+		return fmt.Errorf("the output has more lines than expected, beginning with %q", s.got[s.at])
 	case s.furthest == len(want):
-		return errors.New("there is more than expected")
+		return errors.New("the output has more lines than expected")
 	case s.at < len(s.got):
 		return fmt.Errorf("expected %q, got %q", want[s.furthest], s.got[s.at])
 	}
-	return fmt.Errorf("expected %q, got no such line", want[s.furthest])
+	return fmt.Errorf("expected %q, but the output ends before it", want[s.furthest])
 }
 
 // pattern is one line of a page.
 type pattern struct {
 	lines bool
 	re    *regexp.Regexp
-	// bound is what the groups of re are in the page.
+	// bound are the texts in the page that correspond to the groups of re.
 	bound []string
 }
 
-// volatile finds, in this order: UIDs, times, addresses, hashes of revisions behind a name and alone, ages, text left out, and the nodes
-// of the local cluster.
+// volatile finds, in this order: UIDs, times, addresses, hashes of revisions after a name and
+// alone, ages, omitted text, and the nodes of the local cluster.
 var volatile = regexp.MustCompile(`(` + uid + `)|(` + moment + `)|(` + address + `)|(-` + hash + `\b)|(\b` + hash + `\b)|(\b` + age +
 	`\b)|(\.\.\.)|(` + node + `)|(\s+)`)
 
@@ -150,7 +152,7 @@ func newPattern(line string) pattern {
 	return p
 }
 
-// group is which alternative of volatile was found.
+// group returns the number of the alternative of volatile that matched.
 func group(at []int) int {
 	for i := 2; i < len(at); i += 2 {
 		if at[i] >= 0 {
@@ -160,7 +162,7 @@ func group(at []int) int {
 	return 0
 }
 
-// match compares a line, and returns what is known of hashes afterwards.
+// match compares a line, and returns the known hashes afterwards.
 func (p pattern) match(line string, seen map[string]string) (map[string]string, bool) {
 	found := p.re.FindStringSubmatch(line)
 	if found == nil {

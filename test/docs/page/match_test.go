@@ -40,11 +40,11 @@ func TestMatch(t *testing.T) {
 		"lines left out":            {want: "first\n...\nlast", got: "first\nsecond\nthird\nlast"},
 		"no lines left out":         {want: "first\n...\nlast", got: "first\nlast"},
 		"lines left out, and then what is not there": {
-			want: "first\n...\nlast", got: "first\nsecond", fails: `expected "last", got no such line`,
+			want: "first\n...\nlast", got: "first\nsecond", fails: `expected "last", but the output ends before it`,
 		},
 		"lines at the end left out": {want: "first\n...", got: "first\nsecond"},
-		"too much":                  {want: "first", got: "first\nsecond", fails: `there is more than expected, from "second" on`},
-		"too little":                {want: "first\nsecond", got: "first", fails: `expected "second", got no such line`},
+		"too much":                  {want: "first", got: "first\nsecond", fails: `the output has more lines than expected, beginning with "second"`},
+		"too little":                {want: "first\nsecond", got: "first", fails: `expected "second", but the output ends before it`},
 		"nothing":                   {want: "first", got: "", fails: "first"},
 		"signs that a pattern has":  {want: "a.b (c)* [d]", got: "aXb (c)* [d]", fails: "got"},
 	} {

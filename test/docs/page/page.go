@@ -1,8 +1,9 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package page reads pages of documentation: their fences, the commands in these, what they are to print, and the links. And it
-// compares what is printed with what a command has printed in truth.
+// Package page parses pages of documentation: their fences, the commands in these with their
+// expected output, and the links. It also compares the expected output with the real output of a
+// command.
 package page
 
 import (
@@ -12,7 +13,7 @@ import (
 
 // Page is one file.
 type Page struct {
-	// Path is that of the file, from the root of the repository.
+	// Path is the path of the file, from the root of the repository.
 	Path   string
 	Fences []Fence
 	// Indented are the lines at which code begins that is indented instead of fenced.
@@ -24,14 +25,14 @@ type Page struct {
 
 // Fence is a block between two lines of backticks.
 type Fence struct {
-	// Line is that of the opening backticks, counted from 1.
+	// Line is the line of the opening backticks, counted from 1.
 	Line int
-	// Info is what stands behind these.
+	// Info is the text after the backticks.
 	Info  string
 	Lines []string
 }
 
-// Link leads from a page to a file or a page of this repository, or to a heading.
+// Link is a link from a page to a file or a page of this repository, or to a heading.
 type Link struct {
 	Line int
 	// Target is a path from the page, empty for the page itself.
@@ -46,13 +47,13 @@ var (
 	heading = regexp.MustCompile(`^#{1,6} +(.*?)[ #]*$`)
 )
 
-// Parse reads a page of Markdown, as far as it matters here.
+// Parse parses a page of Markdown, as far as the tests need it.
 func Parse(path, content string) Page {
 	p := Page{Path: path, Anchors: map[string]bool{}}
 	var open *Fence
 	var indent int
 	var marks string
-	within := 0 // where the text of the list item begins that we are in
+	within := 0 // where the text of the current list item begins
 	blank := true
 	for i, line := range strings.Split(content, "\n") {
 		number := i + 1
@@ -105,7 +106,7 @@ var (
 	remote = regexp.MustCompile(`^[a-z]+:`)
 )
 
-// read finds what a line of text has besides text.
+// read finds the headings and links in a line of text.
 func (p *Page) read(number int, line string) {
 	if found := heading.FindStringSubmatch(line); found != nil {
 		p.Anchors[Slug(found[1])] = true
@@ -125,7 +126,7 @@ var (
 	unwanted = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// Slug is the anchor of a heading, as GitHub makes it.
+// Slug returns the anchor of a heading, in the format of GitHub.
 func Slug(heading string) string {
 	text := shown.ReplaceAllString(heading, "$1")
 	return strings.ReplaceAll(unwanted.ReplaceAllString(strings.ToLower(text), ""), " ", "-")

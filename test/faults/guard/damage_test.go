@@ -61,7 +61,7 @@ func filesAreDamaged(t *testing.T, w *world, data string) {
 					outcome = "serves"
 					return nil
 				}
-				if reason := w.reason(ctx); strings.Contains(reason, "An operator has to choose") {
+				if reason := w.reason(ctx); strings.Contains(reason, "An operator must choose") {
 					outcome = "refuses"
 					return nil
 				}

@@ -45,7 +45,7 @@ func anExternalStoreIsExchanged(t *testing.T, w *world, _ string) {
 	other.Name, other.Args = "other-etcd", etcd.Args.With("data-dir", filepath.Join(t.TempDir(), "other"))
 	wrong := w.Start(t, other.Program)
 	m.mustStay(t, "with an empty etcd in the place of the right one", shortly)
-	w.mustRefuse(t, "Put the right store back", "1 set of them is not in this store")
+	w.mustRefuse(t, "Use the right store again", "1 set of them is not in this store")
 
 	wrong.Stop(t, grace)
 	w.Start(t, etcd.Program)

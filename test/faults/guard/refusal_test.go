@@ -25,7 +25,7 @@ func (w *world) mustRefuse(t *testing.T, parts ...string) string {
 	var reason string
 	harness.Eventually(t, "the server refuses its store", func(ctx context.Context) error {
 		_, err := w.direct.AppsV1().StatefulSets("default").List(ctx, metav1.ListOptions{})
-		if reason = fmt.Sprint(err); !apierrors.IsServiceUnavailable(err) || !strings.Contains(reason, "An operator has to choose") {
+		if reason = fmt.Sprint(err); !apierrors.IsServiceUnavailable(err) || !strings.Contains(reason, "An operator must choose") {
 			return fmt.Errorf("list: got %w, want 503 with the choices", err)
 		}
 		return nil
@@ -36,7 +36,7 @@ func (w *world) mustRefuse(t *testing.T, parts ...string) string {
 			t.Errorf("refusal: got %q, want it to contain %q", reason, part)
 		}
 	}
-	if got := w.reason(t.Context()); !strings.Contains(got, "An operator has to choose") {
+	if got := w.reason(t.Context()); !strings.Contains(got, "An operator must choose") {
 		t.Errorf("/readyz/store: got %q, want the refusal", got)
 	}
 	if err := w.direct.AppsV1().RESTClient().Get().AbsPath("/livez").Do(t.Context()).Error(); err != nil {
@@ -44,7 +44,7 @@ func (w *world) mustRefuse(t *testing.T, parts ...string) string {
 	}
 	w.awaitUnavailable(t)
 	content, err := os.ReadFile(w.LogOf(w.program.Name))
-	if err != nil || !strings.Contains(string(content), "An operator has to choose") {
+	if err != nil || !strings.Contains(string(content), "An operator must choose") {
 		t.Errorf("the server's log: got %d bytes, %v, want the refusal in it", len(content), err)
 	}
 	return reason

@@ -230,7 +230,7 @@ func uninstallInTheWrongOrder(t *testing.T, w *world, data string) {
 	w.mustBeHardToDelete(t, "-n", system, "configmap", note)
 	w.kubectl(t, "delete", "-n", system, "configmap", note)
 	w.launch(t, filepath.Join(t.TempDir(), "empty"))
-	w.mustRefuse(t, "the cluster has no note of any store")
+	w.mustRefuse(t, "the cluster has no note about a store")
 	m.mustStay(t, "on an empty store without a note", shortly)
 	w.stop(t)
 	w.launch(t, data)

@@ -65,7 +65,7 @@ func TestTheOverlay(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), l.Program(t, lab.Server).Exe, args...).CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	last := lines[len(lines)-1]
-	refused := strings.HasPrefix(last, `statefulset-apiserver: --data-dir is "extra"`) && strings.HasSuffix(last, "; give one of the two")
+	refused := strings.HasPrefix(last, `statefulset-apiserver: --data-dir is "extra"`) && strings.HasSuffix(last, "; set only one of them")
 	if err == nil || !refused || strings.Count(last, ";") != 1 {
 		t.Errorf("the server with the flags of the overlay: got %v, %q, want that it refuses --data-dir and nothing else", err, last)
 	}

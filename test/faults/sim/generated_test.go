@@ -20,7 +20,7 @@ import (
 
 // threeWithSecrets brings up three members with a claim and a Secret each, and one Secret of the set.
 func threeWithSecrets() scenarios.Scenario {
-	s := named("Secrets are drawn, and stay while members and their set go and come again")
+	s := named("Secrets are generated, and stay while members and their set are deleted and recreated")
 	s.Name = "three members with generated Secrets"
 	s.Steps = s.Steps[:slices.IndexFunc(s.Steps, func(step scenarios.Step) bool { _, ends := step.(scenarios.EndPod); return ends })]
 	return s

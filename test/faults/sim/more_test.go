@@ -99,7 +99,7 @@ func flipped() scenarios.Scenario {
 
 // inherited is created anew under its name when it has made objects, which stay.
 func inherited() scenarios.Scenario {
-	s, again := named("members have objects, which are described otherwise in the middle of an update"), named("same-name recreate")
+	s, again := named("members have objects, whose descriptions change in the middle of an update"), named("same-name recreate")
 	s.Name = "same-name recreate with objects"
 	created, described, scaled, settled, otherwise := s.Steps[:2], s.Steps[2], s.Steps[3], s.Steps[4], s.Steps[5]
 	s.Steps = slices.Concat(created, []scenarios.Step{described, scaled, settled, again.Steps[2]}, created,

@@ -149,8 +149,8 @@ func (s *swapped) kill(random *rand.Rand) func() {
 		s.launch(j)
 	}
 	swap()
-	s.awaitWord(i, "the disk is that of "+s.members[j].Name)
-	s.awaitWord(j, "the disk is that of "+s.members[i].Name)
+	s.awaitWord(i, "the disk belongs to "+s.members[j].Name)
+	s.awaitWord(j, "the disk belongs to "+s.members[i].Name)
 	return swap
 }
 

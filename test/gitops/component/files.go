@@ -65,8 +65,9 @@ func Files(ctx context.Context, root string) (map[string][]byte, error) {
 	}, nil
 }
 
-// schemaFile has kustomize's kinds, too: kustomize may replace its own definitions by those of the file. Definitions that both
-// know are kustomize's, so that a pod template is merged alike in both kinds of sets.
+// schemaFile also contains kustomize's kinds, because kustomize may replace its own definitions
+// with those of the file. Where both have a definition, it uses kustomize's, so that a pod template
+// is merged in the same way in both kinds of sets.
 func schemaFile(published, builtin definitions) ([]byte, error) {
 	all := maps.Clone(published)
 	maps.Copy(all, builtin)

@@ -27,7 +27,7 @@ type definitions map[string]any
 
 type node = map[string]any
 
-// builtinDefinitions are those that are compiled into kustomize.
+// builtinDefinitions returns the definitions that are compiled into kustomize.
 func builtinDefinitions() (definitions, error) {
 	content, err := json.Marshal(openapi.Schema().Definitions)
 	if err != nil {
@@ -40,8 +40,8 @@ func builtinDefinitions() (definitions, error) {
 	return all, nil
 }
 
-// publishedDefinitions are those of our OpenAPI document, which is version 3, in the form of version 2, which
-// kustomize reads.
+// publishedDefinitions returns the definitions of our OpenAPI document, which has version 3, in the
+// form of version 2, which kustomize reads.
 func publishedDefinitions(document []byte) (definitions, error) {
 	var published struct {
 		Components struct {
@@ -52,7 +52,7 @@ func publishedDefinitions(document []byte) (definitions, error) {
 		return nil, fmt.Errorf("decoding the published document: %w", err)
 	}
 	if published.Components.Schemas[ourKind] == nil {
-		return nil, fmt.Errorf("reading the published document: it has no %s", ourKind)
+		return nil, fmt.Errorf("reading the published document: %s is missing", ourKind)
 	}
 	for name, schema := range published.Components.Schemas {
 		published.Components.Schemas[name] = converted(schema)
@@ -85,8 +85,8 @@ func converted(value any) any {
 	return value
 }
 
-// has reports whether our kind has a field at a path like spec/overrides/containers/env, in which the items of a list
-// have no part of their own.
+// has reports whether our kind has a field at a path like spec/overrides/containers/env. The path
+// has no part for the items of a list.
 func (d definitions) has(path string) bool {
 	at := d[ourKind]
 	for part := range strings.SplitSeq(path, "/") {
@@ -115,8 +115,9 @@ func target(schema node) (string, bool) {
 	return strings.CutPrefix(text, ref)
 }
 
-// merging returns what of the definitions says how a patch is merged: the kinds, and of their fields those from which a
-// patch strategy can be reached. kustomize treats a field that is left out like one without a strategy.
+// merging returns the part of the definitions that says how a patch is merged: the kinds, and those
+// of their fields from which a patch strategy can be reached. kustomize treats an omitted field
+// like one without a strategy.
 func (d definitions) merging() definitions {
 	reaches := d.reaching()
 	result := definitions{}
@@ -148,7 +149,7 @@ func (d definitions) use(name string, used map[string]bool) {
 	})
 }
 
-// reaching names the definitions from which a patch strategy can be reached.
+// reaching returns the names of the definitions from which a patch strategy can be reached.
 func (d definitions) reaching() map[string]bool {
 	reaches := map[string]bool{}
 	for again := true; again; {
@@ -209,7 +210,7 @@ func pruned(schema node, reaches map[string]bool) node {
 	return result
 }
 
-// clusterScopedKinds are the names of kinds that kustomize knows to have no namespace.
+// clusterScopedKinds returns the names of kinds that kustomize knows to have no namespace.
 func (d definitions) clusterScopedKinds() []string {
 	var names []string
 	for _, schema := range d {

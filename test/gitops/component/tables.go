@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// tables are transformer configuration: which fields of which kinds each transformer changes.
+// tables are a transformer configuration: which fields of which kinds each transformer changes.
 type tables struct {
 	CommonLabels      []ktypes.FieldSpec `json:"commonLabels,omitempty"`
 	TemplateLabels    []ktypes.FieldSpec `json:"templateLabels,omitempty"`
@@ -34,7 +34,8 @@ type tables struct {
 	Replicas          []ktypes.FieldSpec `json:"replicas,omitempty"`
 	VarReference      []ktypes.FieldSpec `json:"varReference,omitempty"`
 	NameReference     []references       `json:"nameReference,omitempty"`
-	// VolumeClaimTemplateLabels are not written: kustomize before api v0.21.2, and so kubectl 1.37, refuses the key.
+	// VolumeClaimTemplateLabels are not written, because kustomize before api v0.21.2, and
+	// therefore kubectl 1.37, refuses the key.
 	VolumeClaimTemplateLabels []ktypes.FieldSpec `json:"volumeClaimTemplateLabels,omitempty"`
 }
 
@@ -44,8 +45,9 @@ type references struct {
 	FieldSpecs []ktypes.FieldSpec `json:"fieldSpecs"`
 }
 
-// builtinTables reads the tables that are compiled into kustomize. No exported function returns them, so they
-// are read from the constants of its source, in the version that this module requires.
+// builtinTables reads the tables that are compiled into kustomize. No exported function returns
+// them, so it reads them from the constants of its source, in the version that this module
+// requires.
 func builtinTables(ctx context.Context) (tables, error) {
 	dir, err := kustomizeSource(ctx)
 	if err != nil {
@@ -58,7 +60,7 @@ func builtinTables(ctx context.Context) (tables, error) {
 	var all tables
 	for name, text := range texts {
 		if !strings.HasSuffix(name, "FieldSpecs") || name == "metadataLabelsFieldSpecs" {
-			continue // that one is a part of others
+			continue // it is a part of other tables
 		}
 		if err := yaml.UnmarshalStrict([]byte(text), &all); err != nil {
 			return tables{}, fmt.Errorf("parsing kustomize's table %s: %w", name, err)

@@ -19,8 +19,9 @@ const (
 	object = "spec/objectTemplates/object/"
 )
 
-// transformers returns the tables for our group. kustomize's rows for StatefulSets of any group hold for ours
-// already, so only its rows for the group apps are repeated. Rows for fields that apps/v1 does not have follow.
+// transformers returns the tables for our group. kustomize's rows for StatefulSets of any group
+// apply to ours already, so it repeats only the rows for the group apps. It adds rows for fields
+// that apps/v1 does not have.
 func (builtin tables) transformers(has func(path string) bool, clusterScoped []string) tables {
 	ours := tables{
 		CommonLabels:      repeated(builtin.CommonLabels),
@@ -33,8 +34,9 @@ func (builtin tables) transformers(has func(path string) bool, clusterScoped []s
 		Replicas:          repeated(builtin.Replicas),
 		VarReference:      append(repeated(builtin.VarReference), inOverrides(builtin.VarReference, has)...),
 	}
-	// The metadata of supporting objects, as kustomize does it for claims. Their selectors stay as they are: a path
-	// does not say whether spec.selector is that of a Service, of a claim or of a Deployment.
+	// The metadata of supporting objects, like that of claims in kustomize. Their selectors are not
+	// changed: a path does not say whether spec.selector belongs to a Service, a claim or a
+	// Deployment.
 	labels := field("spec/objectTemplates[]/object/metadata/labels")
 	labels.CreateIfNotPresent = true
 	ours.CommonLabels = append(ours.CommonLabels, labels)
@@ -55,7 +57,7 @@ func field(path string) ktypes.FieldSpec {
 	return ktypes.FieldSpec{Gvk: resid.Gvk{Group: group, Kind: kind}, Path: path}
 }
 
-// repeated returns rows for StatefulSets of the group apps as rows for ours.
+// repeated returns rows for StatefulSets of the group apps as rows for our group.
 func repeated(rows []ktypes.FieldSpec) []ktypes.FieldSpec {
 	var ours []ktypes.FieldSpec
 	for _, row := range rows {
@@ -67,7 +69,7 @@ func repeated(rows []ktypes.FieldSpec) []ktypes.FieldSpec {
 	return ours
 }
 
-// inOverrides returns the rows for fields of overrides that stand for fields of the template.
+// inOverrides returns the rows for fields of overrides that replace fields of the template.
 func inOverrides(rows []ktypes.FieldSpec, has func(path string) bool) []ktypes.FieldSpec {
 	var ours []ktypes.FieldSpec
 	for _, row := range rows {
@@ -86,13 +88,13 @@ func inOverrides(rows []ktypes.FieldSpec, has func(path string) bool) []ktypes.F
 	return ours
 }
 
-// inObjects returns the rows for references in manifests of supporting objects: each path at which kustomize knows
-// a reference in some namespaced kind.
+// inObjects returns the rows for references in manifests of supporting objects: each path at which
+// kustomize knows a reference in a namespaced kind.
 func inObjects(rows []ktypes.FieldSpec, clusterScoped []string) []ktypes.FieldSpec {
 	var ours []ktypes.FieldSpec
 	for _, row := range rows {
 		if slices.Contains(clusterScoped, row.Kind) || row.Kind == "HorizontalPodAutoscaler" {
-			continue // an autoscaler names its target by kind, too, which a row does not compare
+			continue // an autoscaler also names the kind of its target, which a row does not compare
 		}
 		spec := field(object + row.Path)
 		if !slices.Contains(ours, spec) {

@@ -32,7 +32,7 @@ func run(root string) error {
 	}
 	dir := filepath.Join(root, "artifacts", "kustomize")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making a directory: %w", err)
+		return fmt.Errorf("creating a directory: %w", err)
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {

@@ -1,6 +1,6 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kustomize compares what kustomize makes of the built-in StatefulSet with what it makes of ours, with the
-// component of artifacts/kustomize and without it.
+// Package kustomize compares the results of kustomize for the built-in StatefulSet and for ours,
+// with and without the component in artifacts/kustomize.
 package kustomize

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disk makes disks that are small, and fills them.
+// Package disk creates small disks, and fills them.
 package disk
 
 import (
@@ -13,20 +13,20 @@ import (
 )
 
 // Small mounts a file system of a size, in bytes, at a directory until the test ends. The test is
-// skipped where it may not mount.
+// skipped if it must not mount.
 func Small(t testing.TB, dir string, size int64) {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); err != nil {
-		t.Skipf("a small disk cannot be made here: %v", err)
+		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Errorf("unmounting: %v", err)
+			t.Errorf("unmounting the small disk: %v", err)
 		}
 	})
 }
 
-// Fill writes a file that leaves no room for anything else. The disk has room again when it is removed.
+// Fill writes a file that leaves no free space. Removing the file frees the space again.
 func Fill(t testing.TB, path string) {
 	t.Helper()
 	file, err := os.Create(path)

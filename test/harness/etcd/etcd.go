@@ -12,7 +12,7 @@ import (
 	"statefulset.dev/store/embedded"
 )
 
-// Start starts an etcd that ends with the test.
+// Start starts an etcd that stops when the test ends.
 func Start(t testing.TB) *embedded.Etcd {
 	t.Helper()
 	etcd, err := embedded.Start(t.Context(), t.TempDir())
@@ -27,7 +27,7 @@ func Start(t testing.TB) *embedded.Etcd {
 	return etcd
 }
 
-// StartClient starts an etcd, and is a client of it. Both end with the test.
+// StartClient starts an etcd, and returns a client of it. Both stop when the test ends.
 func StartClient(t testing.TB) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{Start(t).Endpoint()}})

@@ -20,10 +20,10 @@ const (
 	ControllerManager = "kube-controller-manager"
 )
 
-// patience bounds every wait for a process. It is never the reason for a verdict.
+// patience limits every wait for a process. It does not decide the result.
 const patience = time.Minute
 
-// Lab is a local cluster whose processes are a suite's to start and end.
+// Lab is a local cluster whose processes a suite may start and end.
 type Lab struct {
 	*harness.Cluster
 
@@ -40,7 +40,7 @@ func Open(t testing.TB) *Lab {
 	return &Lab{Cluster: cluster, state: cluster.State(t)}
 }
 
-// Program is how a component of the cluster was started.
+// Program returns how a component of the cluster was started.
 func (l *Lab) Program(t testing.TB, name string) Program {
 	t.Helper()
 	c, ok := l.state.Processes[name]
@@ -50,8 +50,8 @@ func (l *Lab) Program(t testing.TB, name string) Program {
 	return Program{Name: name, Exe: c.Exe, Args: c.Args, Ready: l.readiness(name, l.state.Ports[name])}
 }
 
-// TakeOver ends a component of the cluster and returns how it was started. One that
-// has been taken over before has ended already.
+// TakeOver ends a component of the cluster and returns how it was started. A component that was
+// taken over before has ended already.
 func (l *Lab) TakeOver(t testing.TB, name string) Program {
 	t.Helper()
 	program := l.Program(t, name)
@@ -64,20 +64,20 @@ func (l *Lab) TakeOver(t testing.TB, name string) Program {
 	}
 	for deadline := time.Now().Add(patience / 2); runs(c); time.Sleep(poll) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s, pid %d, still runs %s after it was told to end", name, c.PID, patience/2)
+			t.Fatalf("%s, pid %d, is still running %s after SIGTERM", name, c.PID, patience/2)
 		}
 	}
 	return program
 }
 
-// PID is that of a component of the cluster, as long as nobody has taken it over.
+// PID returns the PID of a component of the cluster that was not taken over.
 func (l *Lab) PID(name string) int { return l.state.Processes[name].PID }
 
-// Port is where a component of the cluster listens.
+// Port returns the port of a component of the cluster.
 func (l *Lab) Port(name string) int { return l.state.Ports[name] }
 
-// URL is where a component of the cluster listens.
+// URL returns the URL of a component of the cluster.
 func (l *Lab) URL(name string) string { return "https://" + l.Address(name) }
 
-// Address is where a component of the cluster listens.
+// Address returns the address of a component of the cluster.
 func (l *Lab) Address(name string) string { return "127.0.0.1:" + strconv.Itoa(l.state.Ports[name]) }

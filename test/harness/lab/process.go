@@ -18,10 +18,10 @@ import (
 	"statefulset.dev/test/harness"
 )
 
-// poll is how often a condition is looked at that nobody announces.
+// poll is the polling interval for conditions without notifications.
 const poll = 10 * time.Millisecond
 
-// Process is a program that was started.
+// Process is a started program.
 type Process struct {
 	Program
 
@@ -29,8 +29,8 @@ type Process struct {
 	exited chan struct{}
 }
 
-// Start starts a program and waits until it is ready. It is killed when the test
-// ends, if it has not ended by then.
+// Start starts a program and waits until it is ready. At the end of the test, it is killed if it
+// still runs.
 func (l *Lab) Start(t testing.TB, program Program) *Process {
 	t.Helper()
 	p := l.Launch(t, program)
@@ -54,15 +54,15 @@ func (l *Lab) Launch(t testing.TB, program Program) *Process {
 func (l *Lab) launch(program Program) (*Process, error) {
 	log, err := os.OpenFile(l.LogOf(program.Name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening its log: %w", err)
+		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	defer log.Close()
 	fmt.Fprintf(log, "--- started %s: %s %s\n", time.Now().UTC().Format(time.RFC3339Nano), program.Exe, strings.Join(program.Args, " "))
-	// Its end is the test's to decide, also by a signal that a context cannot send.
+	// The test decides when it ends, also with a signal that a context cannot send.
 	cmd := exec.CommandContext(context.Background(), program.Exe, program.Args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// In a session of its own, so that an interrupt in a terminal does not reach it
-	// before the test has seen it; and never longer alive than the test.
+	// In its own session, so that an interrupt in a terminal does not reach it before the test has
+	// handled it. It never lives longer than the test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -75,17 +75,17 @@ func (l *Lab) launch(program Program) (*Process, error) {
 	return p, nil
 }
 
-// LogOf is the file that programs of a name print to.
+// LogOf returns the log file of programs with a name.
 func (l *Lab) LogOf(name string) string { return l.Path("logs", name+".log") }
 
-// PID identifies the process to the kernel.
+// PID returns the PID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// AwaitReady waits until the process is ready, and returns an error if it ends
-// before, or if the context does.
+// AwaitReady waits until the process is ready, and returns an error if the process or the context
+// ends before.
 func (p *Process) AwaitReady(ctx context.Context) error {
 	if p.Ready == nil {
 		return nil
@@ -99,7 +99,7 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("it ended (%s), and had not become ready: %w", p.cmd.ProcessState, err)
+			return fmt.Errorf("it ended (%s) before it became ready: %w", p.cmd.ProcessState, err)
 		case <-ctx.Done():
 			return fmt.Errorf("it is not ready: %w", errors.Join(err, ctx.Err()))
 		case <-time.After(poll):
@@ -107,12 +107,11 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// Kill ends the process with SIGKILL, also one that is paused, and returns when it
-// is gone.
+// Kill kills the process with SIGKILL, also a paused one, and returns when it has ended.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
 	if !p.kill() {
-		t.Fatalf("%s, pid %d, still runs %s after it was killed", p.Name, p.PID(), patience)
+		t.Fatalf("%s, pid %d, is still running %s after SIGKILL", p.Name, p.PID(), patience)
 	}
 }
 
@@ -121,17 +120,17 @@ func (p *Process) kill() bool {
 	return p.gone(patience)
 }
 
-// Stop ends the process with SIGTERM, and returns when it has gone. It fails the
-// test if that takes longer than the grace.
+// Stop ends the process with SIGTERM, and returns when it has ended. It fails the test if that
+// takes longer than the grace period.
 func (p *Process) Stop(t testing.TB, grace time.Duration) {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
 	if !p.gone(grace) {
-		t.Fatalf("%s, pid %d, still runs %s after it was told to end", p.Name, p.PID(), grace)
+		t.Fatalf("%s, pid %d, is still running %s after SIGTERM", p.Name, p.PID(), grace)
 	}
 }
 
-// Pause stops the process with SIGSTOP and returns when all of it has stopped.
+// Pause stops the process with SIGSTOP and returns when all its threads have stopped.
 func (p *Process) Pause(t testing.TB) {
 	t.Helper()
 	p.signal(t, syscall.SIGSTOP)
@@ -140,12 +139,12 @@ func (p *Process) Pause(t testing.TB) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s, pid %d, has not stopped within %s", p.Name, p.PID(), patience)
+			t.Fatalf("%s, pid %d, did not stop within %s of SIGSTOP", p.Name, p.PID(), patience)
 		}
 	}
 }
 
-// Resume lets a paused process go on.
+// Resume lets a paused process continue.
 func (p *Process) Resume(t testing.TB) {
 	t.Helper()
 	p.signal(t, syscall.SIGCONT)
@@ -167,10 +166,11 @@ func (p *Process) gone(within time.Duration) bool {
 	}
 }
 
-// runs reports whether the recorded process, and not a later one of its pid, runs.
+// runs reports whether the recorded process, and not a later one with its PID, runs.
 func runs(c harness.Component) bool {
 	s, err := stat(c.PID)
-	// While threads are left, files and ports are still open, whatever the state of the first.
+	// While threads are left, files and ports are still open, whatever the state of the first
+	// thread.
 	return err == nil && s.startTicks == c.StartTicks && (s.state != 'Z' && s.state != 'X' || s.threads > 1)
 }
 
@@ -180,8 +180,8 @@ type processStat struct {
 	startTicks uint64
 }
 
-// stat reads what /proc says of a process. The name before it may hold anything, so
-// counting starts behind its last bracket.
+// stat reads the state of a process from /proc. The name before it may contain anything, so
+// counting starts after its last bracket.
 func stat(pid int) (processStat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

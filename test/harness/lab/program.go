@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Program is something that can be started.
+// Program is a program that can be started.
 type Program struct {
-	// Name tells its log from others'. It need not be the name of the executable.
+	// Name distinguishes its log from others. It need not be the name of the executable.
 	Name string
 	Exe  string
 	Args Args
-	// Ready returns nil as soon as the program can be used. Nil stands for at once.
+	// Ready returns nil as soon as the program can be used. If it is nil, the program is ready at
+	// once.
 	Ready func(context.Context) error
 }
 
 // Args are command line arguments of the form --name=value.
 type Args []string
 
-// With returns the arguments with a flag set to a value, in the place of any value
-// it had.
+// With returns the arguments with a flag set to a value, instead of any previous value.
 func (a Args) With(name, value string) Args {
 	return append(a.Without(name), "--"+name+"="+value)
 }
@@ -35,7 +35,7 @@ func (a Args) Without(name string) Args {
 	})
 }
 
-// Get is the value of a flag, empty if it is not set.
+// Get returns the value of a flag, empty if it is not set.
 func (a Args) Get(name string) string {
 	for _, arg := range slices.Backward(a) {
 		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// BuiltIn is a kube-controller-manager that runs nothing but the named controllers,
-// each as its own service account, without an election.
+// BuiltIn returns a kube-controller-manager that runs only the named controllers, each with its own
+// service account, without leader election.
 func (l *Lab) BuiltIn(t testing.TB, name string, controllers ...string) Program {
 	t.Helper()
 	program := l.WithPort(t, l.Program(t, ControllerManager), name)
@@ -24,9 +24,9 @@ func (l *Lab) BuiltIn(t testing.TB, name string, controllers ...string) Program 
 	return program
 }
 
-// SecondHost is another kube-apiserver on the etcd of the first, at a port of its
-// own. With another address of that etcd (such as that of a proxy) in its
-// --etcd-servers, it has a view of its own.
+// SecondHost returns another kube-apiserver with the etcd of the first one, at its own port. With
+// another address of that etcd (such as that of a proxy) in its --etcd-servers, it can have a
+// different view.
 func (l *Lab) SecondHost(t testing.TB, name string) Program {
 	t.Helper()
 	program := l.WithPort(t, l.Program(t, HostAPI), name)
@@ -34,17 +34,17 @@ func (l *Lab) SecondHost(t testing.TB, name string) Program {
 	return program
 }
 
-// Etcd is an etcd of a test's own.
+// Etcd is a separate etcd for a test.
 type Etcd struct {
 	Program
-	// URL is where it serves clients, in plain text.
+	// URL is its address for clients, in plain text.
 	URL string
 	// Data is its data directory.
 	Data string
 }
 
-// EtcdMembers are the members of a new etcd cluster that speaks plain text and syncs
-// to disk. They are not started; none becomes ready before most of them are started.
+// EtcdMembers returns the members of a new etcd cluster that uses plain text and syncs to disk.
+// They are not started. None becomes ready before a majority of them is started.
 func (l *Lab) EtcdMembers(t testing.TB, n int) []Etcd {
 	t.Helper()
 	exe, root := l.Program(t, HostEtcd).Exe, t.TempDir()
@@ -68,7 +68,7 @@ func (l *Lab) EtcdMembers(t testing.TB, n int) []Etcd {
 	return members
 }
 
-// Etcd starts an etcd of one member.
+// Etcd starts an etcd with one member.
 func (l *Lab) Etcd(t testing.TB) Etcd {
 	t.Helper()
 	member := l.EtcdMembers(t, 1)[0]
@@ -76,8 +76,7 @@ func (l *Lab) Etcd(t testing.TB) Etcd {
 	return member
 }
 
-// Kubeconfig writes a copy of a kubeconfig that leads to another address, and
-// returns its path.
+// Kubeconfig writes a copy of a kubeconfig with another server address, and returns its path.
 func (l *Lab) Kubeconfig(t testing.TB, from, url string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(from)
@@ -94,7 +93,8 @@ func (l *Lab) Kubeconfig(t testing.TB, from, url string) string {
 	return path
 }
 
-// Direct leads straight to one of our servers, as administrator, past the host.
+// Direct returns the configuration of a client that connects directly to one of our servers, as
+// administrator, without the host cluster.
 func (l *Lab) Direct(url string) *rest.Config {
 	config := rest.CopyConfig(l.Config)
 	config.Host = url

@@ -16,13 +16,12 @@ import (
 	"time"
 )
 
-// The range of FreePort lies below the one that the kernel gives to outgoing
-// connections: one of those could hold the port when its owner restarts.
+// The range of FreePort is below the range that the kernel uses for outgoing connections: one of
+// those could occupy the port when its owner restarts.
 const firstPort, lastPort = 20000, 30000
 
-// FreePort returns a port of loopback that nobody listens at. It begins its search
-// at a place that depends on the process, so that suites that run at the same time
-// do not meet.
+// FreePort returns a loopback port without a listener. Its search begins at a port that depends on
+// the process, so that suites that run at the same time do not conflict.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	const span = lastPort - firstPort
@@ -42,8 +41,7 @@ func FreePort(t testing.TB) string {
 	return ""
 }
 
-// WithPort returns a server or a controller manager that listens at another port,
-// under another name.
+// WithPort returns a server or a controller manager with another port and another name.
 func (l *Lab) WithPort(t testing.TB, program Program, name string) Program {
 	t.Helper()
 	port := FreePort(t)
@@ -53,10 +51,10 @@ func (l *Lab) WithPort(t testing.TB, program Program, name string) Program {
 	return program
 }
 
-// Port is where the program listens, from its --secure-port.
+// Port returns the port of the program, from its --secure-port.
 func (p Program) Port() string { return p.Args.Get("secure-port") }
 
-// kind is the component that an executable is of.
+// kind returns the component to which an executable belongs.
 func (l *Lab) kind(exe string) string {
 	for name, c := range l.state.Processes {
 		if c.Exe == exe {
@@ -66,8 +64,9 @@ func (l *Lab) kind(exe string) string {
 	return Server
 }
 
-// readiness asks a component as administrator whether it is ready. The components of
-// the host and our server trust the same administrator and have two authorities.
+// readiness returns a function that asks a component, as administrator, whether it is ready. The
+// components of the host cluster and our server trust the same administrator, but have different
+// CAs.
 func (l *Lab) readiness(name string, port int) func(context.Context) error {
 	path := "/readyz"
 	switch name {
@@ -94,7 +93,7 @@ func (l *Lab) get(ctx context.Context, url string) error {
 func getWith(ctx context.Context, transport http.RoundTripper, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("asking %s: %w", url, err)
+		return fmt.Errorf("requesting %s: %w", url, err)
 	}
 	response, err := (&http.Client{Transport: transport, Timeout: 3 * time.Second}).Do(request)
 	if err != nil {
@@ -102,22 +101,22 @@ func getWith(ctx context.Context, transport http.RoundTripper, url string) error
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking %s: got %s, want 200 OK", url, response.Status)
+		return fmt.Errorf("requesting %s: got %s, want 200 OK", url, response.Status)
 	}
 	return nil
 }
 
-// TLS is how to speak to any component of the cluster, our server included, as its
-// administrator.
+// TLS returns the configuration with which an administrator connects to any component of the
+// cluster, including our server.
 func (l *Lab) TLS() (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	for _, path := range []string{l.Path("pki", "ca.crt"), l.Path("registration", "serving-ca.crt")} {
 		pem, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("reading an authority: %w", err)
+			return nil, fmt.Errorf("reading a CA: %w", err)
 		}
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("reading an authority: there is no certificate in %s", path)
+			return nil, fmt.Errorf("reading a CA: no certificate in %s", path)
 		}
 	}
 	admin, err := tls.LoadX509KeyPair(l.Path("pki", "admin.crt"), l.Path("pki", "admin.key"))

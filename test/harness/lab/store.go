@@ -14,34 +14,36 @@ import (
 	"testing"
 )
 
-// StoreMember is one of the members of a store that servers share.
+// StoreMember is a member of a store that servers share.
 type StoreMember struct {
 	Program
-	// URL is where servers reach it, and Data its disk.
+	// URL is its address for servers, and Data its disk.
 	URL, Data string
-	// Host is where others look for it, and Listen where it listens: addresses without ports.
+	// Host is its address for other members, and Listen where it listens: addresses without ports.
 	Host, Listen string
 }
 
-// StoreMembers are the members of a new store, each at an address of loopback of its own. They are
-// not started. The host gets the rights and the Secrets that members and servers need, from a manifest,
-// and forgets what those of another test have noted.
+// StoreMembers returns the members of a new store, each at its own loopback address. They are not
+// started. The function applies a manifest with the rights and the Secrets that members and servers
+// need, and deletes the records of the store of an earlier test from the host cluster.
 func (l *Lab) StoreMembers(t testing.TB, rights string, n int) []StoreMember {
 	t.Helper()
 	return l.storeMembers(t, rights, n, storeHosts)
 }
 
-// StoreMembersApart listen elsewhere than where they look for each other, so that a test can stand between.
+// StoreMembersApart returns members that listen at other addresses than those at which they connect
+// to each other, so that a test can put a proxy between them.
 func (l *Lab) StoreMembersApart(t testing.TB, rights string, n int) []StoreMember {
 	t.Helper()
 	return l.storeMembers(t, rights, n, "127.0.19.")
 }
 
-// storeHosts begins the addresses where members are looked for. Their ordinals follow.
+// storeHosts is the prefix of the addresses at which members connect to each other. Their ordinals
+// follow.
 const storeHosts = "127.0.9."
 
-// StoreMembersIn are the members of a new store whose notes and Secrets are in a namespace of their own,
-// beside a server with another store.
+// StoreMembersIn returns the members of a new store whose records and Secrets are in a separate
+// namespace, next to a server with another store.
 func (l *Lab) StoreMembersIn(t testing.TB, namespace, rights string, n int) []StoreMember {
 	t.Helper()
 	content, err := os.ReadFile(rights)
@@ -95,7 +97,7 @@ func (l *Lab) membersOf(t testing.TB, n int, listens string) []StoreMember {
 	return members
 }
 
-// Socket is where the member can be asked without TLS, by its own user.
+// Socket returns the address at which the user of the member can connect to it without TLS.
 func (m StoreMember) Socket(t testing.TB) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(m.Data, "socket"))

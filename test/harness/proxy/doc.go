@@ -1,19 +1,18 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proxy stands between a controller and what it talks to, on loopback, and
-// lets a test do harm at an exact point.
+// Package proxy contains proxies between a controller and its servers, on loopback, with which a
+// test can inject faults at an exact point.
 //
-//   - Host is between a controller and kube-apiserver. It understands requests, and
-//     asks the test at three points of every write: before it is sent on, when it has
-//     been committed and not yet answered, and when the answer has been handed over.
-//   - Store is between our server and its etcd, and asks at the same points of every
+//   - Host is between a controller and kube-apiserver. It parses requests, and calls the test
+//     at three points of every write: before it is forwarded, when it is committed but not
+//     answered, and when the response has been delivered.
+//   - Store is between our server and its etcd, and calls the test at the same points of every
 //     transaction that writes a set.
-//   - Link passes bytes on, until it is told to refuse, to break off, or to hold back
-//     either direction.
-//   - Switch gives each connection to the link of the process that has made it, so that
-//     two of several can be kept from each other.
+//   - Link forwards bytes, until the test makes it refuse or reset connections, or delay either
+//     direction.
+//   - Switch passes each connection to the link of the process that opened it, so that two of
+//     several processes can be separated.
 //
-// A write that was sent on is not broken off when the one who asked for it dies: the
-// network would not take it back either.
+// A forwarded write is not cancelled when its client dies: the network would not cancel it either.
 package proxy

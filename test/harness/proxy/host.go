@@ -29,26 +29,26 @@ import (
 
 // Host is a proxy before a kube-apiserver.
 type Host struct {
-	// URL is where it serves.
+	// URL is its address.
 	URL string
 
 	target *url.URL
-	// known speaks to the target with the client's certificate, bearing only with the
-	// token that a request brings.
+	// known connects to the target with the client's certificate, bearing only with the token in a
+	// request.
 	known, bearing http.RoundTripper
 	gate           atomic.Pointer[Gate]
 	faults         atomic.Pointer[Faults]
 	seen           atomic.Int64
 }
 
-// HostConfig is what a Host needs to stand in for a kube-apiserver.
+// HostConfig is what a Host needs to represent a kube-apiserver.
 type HostConfig struct {
 	// Target is the address of the kube-apiserver.
 	Target string
-	// Serving is the certificate by which clients know the kube-apiserver.
+	// Serving is the certificate with which clients verify the kube-apiserver.
 	Serving tls.Certificate
-	// Client is how the target knows the client, who cannot show it its certificate
-	// through a proxy. A client that brings a token is known by that.
+	// Client authenticates the client to the target, because the client cannot present its
+	// certificate through a proxy. A client with a token is authenticated by the token.
 	Client *tls.Config
 }
 
@@ -57,7 +57,7 @@ func NewHost(t testing.TB, config HostConfig) *Host {
 	t.Helper()
 	target, err := url.Parse(config.Target)
 	if err != nil {
-		t.Fatalf("reading the address of the host: %v", err)
+		t.Fatalf("parsing the address of the host cluster: %v", err)
 	}
 	anonymous := config.Client.Clone()
 	anonymous.Certificates = nil
@@ -70,7 +70,7 @@ func NewHost(t testing.TB, config HostConfig) *Host {
 	server := &http.Server{
 		Handler:   h.handler(),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{config.Serving}, MinVersion: tls.VersionTLS12},
-		// Clients die in the middle of everything; that is what this is for.
+		// Errors of connections are expected, because clients die at any point.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	go func() { _ = server.ServeTLS(listener, "", "") }()
@@ -82,19 +82,18 @@ func NewHost(t testing.TB, config HostConfig) *Host {
 	return h
 }
 
-// newTransport keeps many connections, so that a write which is held does not make
-// others wait.
+// newTransport keeps many connections, so that a delayed write does not delay others.
 func newTransport(config *tls.Config) *http.Transport {
 	return &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64}
 }
 
-// Ask makes the gate be asked from now on. Nil asks nobody.
+// Ask sets the gate for requests from now on. Nil removes it.
 func (h *Host) Ask(gate Gate) { h.gate.Store(&gate) }
 
 // Fail makes requests fail from now on. Nil lets them succeed.
 func (h *Host) Fail(faults Faults) { h.faults.Store(&faults) }
 
-// Writes counts the writes that have arrived.
+// Writes returns the number of writes that have arrived.
 func (h *Host) Writes() int64 { return h.seen.Load() }
 
 func (h *Host) handler() http.Handler {
@@ -138,7 +137,7 @@ func (h *Host) transport(r *http.Request) http.RoundTripper {
 	return h.known
 }
 
-// write carries a write out, and asks and fails on the way.
+// write carries out a write, and calls the gate and injects faults at its points.
 func (h *Host) write(w http.ResponseWriter, r *http.Request, write *Write) {
 	h.ask(r.Context(), Before, write)
 	if r.Context().Err() != nil {
@@ -149,7 +148,7 @@ func (h *Host) write(w http.ResponseWriter, r *http.Request, write *Write) {
 		answer(w, fault)
 		return
 	}
-	response, body, err := h.sendOn(r) //nolint:bodyclose // read and closed by then
+	response, body, err := h.sendOn(r) //nolint:bodyclose // sendOn reads and closes it
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -192,11 +191,11 @@ func (h *Host) fault(write *Write) Fault {
 	return Fault{}
 }
 
-// answer is a fault as the host would say it.
+// answer sends a fault in the form of the host cluster.
 func answer(w http.ResponseWriter, fault Fault) {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(fault.Code),
-		Reason: reason(fault.Code), Message: "the test says " + http.StatusText(fault.Code),
+		Reason: reason(fault.Code), Message: "injected by the test: " + http.StatusText(fault.Code),
 	}
 	if fault.RetryAfter > 0 {
 		seconds := int(fault.RetryAfter.Seconds())
@@ -223,8 +222,8 @@ func reason(code int) metav1.StatusReason {
 	}
 }
 
-// understand tells what a request is about. Nil is one that the test has no part in:
-// it concerns no object of a set, is a watch or a list, or only tries.
+// understand returns what a request writes or reads. It returns nil for requests that do not
+// concern the test: requests for objects that do not belong to sets, watches, lists, and dry runs.
 func understand(r *http.Request) (write *Write, mutates bool, err error) {
 	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	at := slices.Index(segments, "namespaces")
@@ -255,12 +254,12 @@ func understand(r *http.Request) (write *Write, mutates bool, err error) {
 	return write, true, nil
 }
 
-// resources are those that belong to sets.
+// resources returns the resources that belong to sets.
 func resources() []string {
 	return []string{"pods", "persistentvolumeclaims", "controllerrevisions", "statefulsets", "configmaps"}
 }
 
-// nameIn is the name of the object in a body, in any encoding.
+// nameIn returns the name of the object in a body, in any encoding.
 func nameIn(body []byte) string {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {

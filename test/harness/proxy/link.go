@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// Direction is one of the two in which bytes flow.
+// Direction is one of the two directions in which bytes flow.
 type Direction int
 
-// The directions, as seen from the one who has connected.
+// The directions, as seen from the client.
 const (
 	Forth Direction = iota
 	Back
 )
 
-// Link passes the bytes of connections on. It can be cut, and either direction can be
-// held: what is held arrives when it is let go, in order.
+// Link forwards the bytes of connections. It can be cut, and either direction can be held: held
+// bytes arrive in order when the direction is released.
 type Link struct {
 	target string
-	// patient waits for a target that is not there, like a service without endpoints
-	// that are ready, instead of breaking off.
+	// patient makes connections wait for a target that is not available, like those to a Service
+	// without ready endpoints, instead of resetting them.
 	patient  bool
 	listener net.Listener
 
@@ -37,8 +37,9 @@ type Link struct {
 	conns map[net.Conn]bool
 }
 
-// NewLink listens at an address of loopback, and leads to the target, an address or a
-// unix:// socket, until the test ends. A patient link keeps those who connect waiting while the target is not there.
+// NewLink listens at a loopback address, and forwards connections to the target, an address or a
+// unix:// socket, until the test ends. A patient link lets connections wait while the target is not
+// available.
 func NewLink(t testing.TB, listen, target string, patient bool) *Link {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", listen)
@@ -56,7 +57,7 @@ func NewLink(t testing.TB, listen, target string, patient bool) *Link {
 	return l
 }
 
-// NewPath is a link that listens nowhere: a Switch gives it connections.
+// NewPath returns a link without a listener: a Switch passes connections to it.
 func NewPath(t testing.TB, target string) *Link {
 	t.Helper()
 	l := &Link{target: target, woken: make(chan struct{}), conns: map[net.Conn]bool{}}
@@ -64,16 +65,16 @@ func NewPath(t testing.TB, target string) *Link {
 	return l
 }
 
-// Address is where the link listens.
+// Address returns the address at which the link listens.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
-// Cut breaks all connections off by a reset, and new ones as soon as they are made.
+// Cut resets all connections, and new ones as soon as they are opened.
 func (l *Link) Cut() {
 	l.change(func() { l.cut = true })
 	l.Reset()
 }
 
-// Reset breaks all connections off. New ones can be made.
+// Reset resets all connections. New ones can be opened.
 func (l *Link) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,10 +84,10 @@ func (l *Link) Reset() {
 	clear(l.conns)
 }
 
-// Hold holds a direction back. Connections stay, and new ones are still accepted.
+// Hold delays a direction. Connections stay open, and new ones are still accepted.
 func (l *Link) Hold(direction Direction) { l.change(func() { l.held[direction] = true }) }
 
-// Heal ends all that was done to the link, except that what was broken stays broken.
+// Heal ends all faults of the link. Broken connections stay broken.
 func (l *Link) Heal() { l.change(func() { l.cut, l.held = false, [2]bool{} }) }
 
 func (l *Link) change(change func()) {
@@ -97,7 +98,7 @@ func (l *Link) change(change func()) {
 	l.woken = make(chan struct{})
 }
 
-// accept gives each connection to a function of its own, until the listener is closed.
+// accept handles each connection in its own goroutine, until the listener is closed.
 func accept(ctx context.Context, listener net.Listener, do func(context.Context, net.Conn)) {
 	for {
 		near, err := listener.Accept()
@@ -147,7 +148,7 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// flow passes bytes on until either end is closed.
+// flow forwards bytes until either end is closed.
 func (l *Link) flow(ctx context.Context, direction Direction, from, to net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -178,7 +179,7 @@ func (l *Link) mayFlow(ctx context.Context, direction Direction) error {
 	}
 }
 
-// keep remembers a connection, unless the link is cut.
+// keep registers a connection, unless the link is cut.
 func (l *Link) keep(conn net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -197,7 +198,7 @@ func (l *Link) drop(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// breakOff makes the other end see a reset.
+// breakOff closes a connection so that the other end sees a reset.
 func breakOff(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

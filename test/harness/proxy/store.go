@@ -26,14 +26,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Store is a proxy before an etcd that speaks plain text.
+// Store is a proxy before an etcd that uses plain text.
 type Store struct {
-	// URL is where it serves.
+	// URL is its address.
 	URL string
 
 	target *grpc.ClientConn
 	gate   atomic.Pointer[Gate]
-	// watches flow while it can be locked for reading.
+	// watches can be locked for reading while watches flow.
 	watches sync.RWMutex
 }
 
@@ -48,7 +48,7 @@ func NewStore(t testing.TB, target string) *Store {
 	return newStore(t, strings.TrimPrefix(target, "http://"), insecure.NewCredentials())
 }
 
-// NewStoreTLS is NewStore before an etcd that asks for a certificate.
+// NewStoreTLS is NewStore before an etcd that requires a client certificate.
 func NewStoreTLS(t testing.TB, target string, config *tls.Config) *Store {
 	t.Helper()
 	return newStore(t, strings.TrimPrefix(target, "https://"), credentials.NewTLS(config))
@@ -67,7 +67,7 @@ func newStore(t testing.TB, target string, security credentials.TransportCredent
 	}
 	s := &Store{URL: "http://" + listener.Addr().String(), target: conn}
 	server := grpc.NewServer(grpc.ForceServerCodec(verbatim{}), grpc.UnknownServiceHandler(s.serve), grpc.MaxRecvMsgSize(math.MaxInt32),
-		// As often as etcd lets its clients ask whether it is still there.
+		// The same limit that etcd has for the keepalive of its clients.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second}))
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() {
@@ -77,14 +77,13 @@ func newStore(t testing.TB, target string, security credentials.TransportCredent
 	return s
 }
 
-// Ask makes the gate be asked from now on. Nil asks nobody.
+// Ask sets the gate for transactions from now on. Nil removes it.
 func (s *Store) Ask(gate Gate) { s.gate.Store(&gate) }
 
-// HoldWatches keeps back all that watches would tell, until ReleaseWatches. Reads and
-// writes go on.
+// HoldWatches delays all events of watches until ReleaseWatches. Reads and writes continue.
 func (s *Store) HoldWatches() { s.watches.Lock() }
 
-// ReleaseWatches tells what was kept back, and lets watches go on.
+// ReleaseWatches delivers the delayed events, and lets watches continue.
 func (s *Store) ReleaseWatches() { s.watches.Unlock() }
 
 func (s *Store) ask(ctx context.Context, at Point, write *Write) {
@@ -96,7 +95,7 @@ func (s *Store) ask(ctx context.Context, at Point, write *Write) {
 func (s *Store) serve(_ any, in grpc.ServerStream) error {
 	method, ok := grpc.MethodFromServerStream(in)
 	if !ok {
-		return errors.New("a call without a method")
+		return errors.New("gRPC call without a method")
 	}
 	if method == transaction {
 		return s.transact(in)
@@ -104,7 +103,7 @@ func (s *Store) serve(_ any, in grpc.ServerStream) error {
 	return s.pass(in, method)
 }
 
-// transact carries out one transaction, and asks on the way if it writes a set.
+// transact carries out one transaction, and calls the gate at its points if it writes a set.
 func (s *Store) transact(in grpc.ServerStream) error {
 	var request, response frame
 	if err := in.RecvMsg(&request); err != nil {
@@ -128,7 +127,7 @@ func (s *Store) transact(in grpc.ServerStream) error {
 	if write != nil {
 		var answer etcdserverpb.TxnResponse
 		if err := proto.Unmarshal(response, &answer); err != nil {
-			return fmt.Errorf("decoding the answer of a transaction: %w", err)
+			return fmt.Errorf("decoding the response to a transaction: %w", err)
 		}
 		write.OK = answer.Succeeded
 	}
@@ -140,7 +139,7 @@ func (s *Store) transact(in grpc.ServerStream) error {
 	return nil
 }
 
-// writeIn is what a transaction writes, nil if that is no set.
+// writeIn returns the set that a transaction writes, nil if it writes none.
 func writeIn(raw frame) (*Write, error) {
 	var txn etcdserverpb.TxnRequest
 	if err := proto.Unmarshal(raw, &txn); err != nil {
@@ -159,7 +158,7 @@ func writeIn(raw frame) (*Write, error) {
 	return nil, nil
 }
 
-// pass passes a call on in both directions until it ends.
+// pass forwards a call in both directions until it ends.
 func (s *Store) pass(in grpc.ServerStream, method string) error {
 	ctx, cancel := context.WithCancel(outgoing(in.Context()))
 	defer cancel()
@@ -184,7 +183,7 @@ func (s *Store) pass(in grpc.ServerStream, method string) error {
 	})
 }
 
-// copyMessages returns nil when there are no more.
+// copyMessages copies messages, and returns nil when there are no more.
 func copyMessages(receive, send func(any) error) error {
 	for {
 		var message frame
@@ -208,7 +207,7 @@ func outgoing(ctx context.Context) context.Context {
 // frame is an encoded message.
 type frame []byte
 
-// verbatim leaves messages as they are.
+// verbatim does not decode messages.
 type verbatim struct{}
 
 func (verbatim) Marshal(message any) ([]byte, error) { return *message.(*frame), nil }

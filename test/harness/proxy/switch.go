@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// NewSwitch listens at an address of loopback until the test ends, and gives each connection to the link that
-// choose picks. Without one, the connection is broken off.
+// NewSwitch listens at a loopback address until the test ends, and passes each connection to the
+// link that choose returns. If choose returns nil, the connection is reset.
 func NewSwitch(t testing.TB, listen string, choose func(net.Conn) *Link) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", listen)
@@ -39,7 +39,7 @@ func NewSwitch(t testing.TB, listen string, choose func(net.Conn) *Link) {
 	})
 }
 
-// MadeBy says whether a process of this machine is at the other end of a connection.
+// MadeBy reports whether a process of this machine is at the other end of a connection.
 func MadeBy(conn net.Conn, pid int) bool {
 	socket, err := socketOf(conn.RemoteAddr(), conn.LocalAddr())
 	if err != nil {
@@ -57,7 +57,7 @@ func MadeBy(conn net.Conn, pid int) bool {
 	return false
 }
 
-// socketOf is what the kernel calls the socket that leads from an address to another.
+// socketOf returns the kernel's name of the socket that connects one address to another.
 func socketOf(from, to net.Addr) (string, error) {
 	wanted := [2]string{}
 	for i, addr := range []net.Addr{from, to} {
@@ -74,19 +74,21 @@ func socketOf(from, to net.Addr) (string, error) {
 	defer table.Close()
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
-		// The number of the line, both addresses, the state, queues, timer, retransmissions, the user, a timeout, and the inode.
+		// The fields are the line number, both addresses, the state, queues, timer,
+		// retransmissions, the user, a timeout, and the inode.
 		if fields := strings.Fields(lines.Text()); len(fields) > 9 && fields[1] == wanted[0] && fields[2] == wanted[1] {
 			return "socket:[" + fields[9] + "]", nil
 		}
 	}
-	return "", fmt.Errorf("no socket leads from %s to %s: %w", from, to, lines.Err())
+	return "", fmt.Errorf("no socket connects %s to %s: %w", from, to, lines.Err())
 }
 
-// inKernelsWords is an address of IPv4 as /proc/net/tcp has it: in hexadecimal, the address in the machine's order of bytes.
+// inKernelsWords formats an IPv4 address like /proc/net/tcp: in hexadecimal, with the address in
+// the machine's byte order.
 func inKernelsWords(addr net.Addr) (string, error) {
 	parsed, err := netip.ParseAddrPort(addr.String())
 	if err != nil {
-		return "", fmt.Errorf("reading an address: %w", err)
+		return "", fmt.Errorf("parsing an address: %w", err)
 	}
 	bytes := parsed.Addr().Unmap().As4()
 	return fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(bytes[:]), parsed.Port()), nil

@@ -13,11 +13,11 @@ type Point int
 
 // The points of a write, in their order.
 const (
-	// Before is when the write has arrived and was not sent on.
+	// Before is when the write has arrived and is not forwarded yet.
 	Before Point = iota
-	// Committed is when it was carried out, and the answer is being held.
+	// Committed is when it was carried out, and its response is held.
 	Committed
-	// Replied is when the answer was handed over.
+	// Replied is when the response was delivered.
 	Replied
 )
 
@@ -31,28 +31,26 @@ type Write struct {
 	Verb string
 	// Resource is the plural, with its subresource if there is one.
 	Resource, Namespace, Name string
-	// OK says, from Committed on, whether it has succeeded.
+	// OK is true, from Committed on, if the write has succeeded.
 	OK bool
 }
 
-// Key names the object that is written, and how.
+// Key returns the method and the name of the written object.
 func (w Write) Key() string {
 	return w.Verb + " " + w.Resource + " " + w.Namespace + "/" + w.Name
 }
 
-// Gate is told of every write at each of its points, and holds the write for as long
-// as it does not return. The context ends when the asking side is gone; a write whose
-// context has ended at Before is dropped.
+// Gate is called for every write at each of its points, and holds the write until it returns. The
+// context ends when the client is gone. A write whose context has ended at Before is dropped.
 type Gate func(ctx context.Context, at Point, write *Write)
 
-// Fault is what happens to a request instead of being carried out. The zero Fault
-// lets it pass.
+// Fault is the failure of a request. With the zero Fault, the request succeeds.
 type Fault struct {
-	// Code is the HTTP status to answer with.
+	// Code is the HTTP status of the response.
 	Code int
-	// RetryAfter goes with the answer, in whole seconds, if it is not zero.
+	// RetryAfter is added to the response, in whole seconds, if it is not zero.
 	RetryAfter time.Duration
-	// Commit carries the request out before its answer is replaced.
+	// Commit carries out the request before its response is replaced.
 	Commit bool
 }
 

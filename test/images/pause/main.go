@@ -1,8 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause holds the namespaces of a pod on the nodes of tests. It sleeps, and as the first process of a pod whose
-// containers share their processes it buries those that nobody else waits for.
+// Command pause holds the namespaces of a pod on the nodes of tests. It sleeps. As the first
+// process of a pod whose containers share their processes, it also reaps orphaned processes.
 package main
 
 import (

@@ -1,11 +1,11 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command web is a member of a set that shows what it is: it tells its name and what is on its disk, and keeps what it is
-// given.
+// Command web is a member of a set for tests: it reports its name and the content of its disk, and
+// stores a value.
 //
-//	GET  /         its name, how often it was started on this disk, and what it was given, as JSON
-//	PUT  /value    keeps the body on the disk
+//	GET  /         its name, how often it was started on this disk, and the stored value, as JSON
+//	PUT  /value    stores the body on the disk
 //	GET  /readyz   200, or 503 after PUT /readyz with the body "no"
 package main
 
@@ -29,7 +29,7 @@ import (
 	"time"
 )
 
-// longestValue bounds what it is given to keep.
+// longestValue limits the size of the stored value.
 const longestValue = 1 << 20
 
 type member struct {
@@ -39,9 +39,9 @@ type member struct {
 }
 
 func main() {
-	address := flag.String("listen", ":8080", "where to listen")
-	dir := flag.String("dir", "/data", "the disk")
-	other := flag.String("ask", "", "print what this URL answers, and end")
+	address := flag.String("listen", ":8080", "address to listen at")
+	dir := flag.String("dir", "/data", "directory of the disk")
+	other := flag.String("ask", "", "print the response of this URL, and exit")
 	flag.Parse()
 	err := error(nil)
 	if *other != "" {
@@ -54,13 +54,13 @@ func main() {
 	}
 }
 
-// ask is here because the wget of a static busybox cannot be relied on to resolve names.
+// ask exists because the wget of a static busybox does not resolve names reliably.
 func ask(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("asking %s: %w", url, err)
+		return fmt.Errorf("requesting %s: %w", url, err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -68,7 +68,7 @@ func ask(url string) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking %s: %s", url, response.Status)
+		return fmt.Errorf("requesting %s: %s", url, response.Status)
 	}
 	_, err = io.Copy(os.Stdout, response.Body)
 	return err
@@ -77,19 +77,19 @@ func ask(url string) error {
 func run(address, dir string) error {
 	name, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("asking for the host name: %w", err)
+		return fmt.Errorf("reading the host name: %w", err)
 	}
 	m := &member{name: name, revision: os.Getenv("REVISION"), dir: dir}
 	if err := m.countStart(); err != nil {
 		return err
 	}
-	log.Printf("%s, started %d times on its disk, listens at %s", m.name, m.starts, address)
+	log.Printf("%s, started %d times on its disk, is listening at %s", m.name, m.starts, address)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	server := &http.Server{Addr: address, Handler: m.routes(), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		<-ctx.Done()
-		log.Printf("%s ends", m.name)
+		log.Printf("%s is shutting down", m.name)
 		_ = server.Shutdown(context.WithoutCancel(ctx))
 	}()
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
@@ -104,7 +104,7 @@ func (m *member) routes() http.Handler {
 	mux.HandleFunc("PUT /value", m.keep)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if m.unready.Load() {
-			http.Error(w, "told not to be ready", http.StatusServiceUnavailable)
+			http.Error(w, "set to not ready", http.StatusServiceUnavailable)
 		}
 	})
 	mux.HandleFunc("PUT /readyz", func(w http.ResponseWriter, req *http.Request) {
@@ -114,7 +114,7 @@ func (m *member) routes() http.Handler {
 			return
 		}
 		m.unready.Store(strings.TrimSpace(string(body)) == "no")
-		log.Printf("%s was told whether to be ready: %s", m.name, body)
+		log.Printf("%s: readiness set to %s", m.name, body)
 	})
 	return mux
 }
@@ -140,13 +140,13 @@ func (m *member) keep(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// countStart keeps on the disk how often a member was started on it.
+// countStart stores on the disk how often a member was started on it.
 func (m *member) countStart() error {
 	before, err := os.ReadFile(m.file("starts"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the disk: %w", err)
 	}
-	// What cannot be read counts as never.
+	// An unreadable number counts as 0.
 	n, _ := strconv.Atoi(strings.TrimSpace(string(before)))
 	m.starts = n + 1
 	return m.write("starts", []byte(strconv.Itoa(m.starts)))
@@ -154,7 +154,7 @@ func (m *member) countStart() error {
 
 func (m *member) file(name string) string { return filepath.Join(m.dir, name) }
 
-// write replaces a file in one step, and is done when it is on the disk.
+// write replaces a file in one step, and returns when it is on the disk.
 func (m *member) write(name string, data []byte) error {
 	partial := m.file(name + ".partial")
 	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

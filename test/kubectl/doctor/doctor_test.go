@@ -90,8 +90,8 @@ func TestDoctor(t *testing.T) {
 	w := openWard(t)
 	healthy := func(t *testing.T) {
 		t.Helper()
-		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered", "all that it needs",
-			"is in force", "controls\n", " 0 failures")
+		w.until(t, "", "ok    APIService v1.apps.statefulset.dev: is available", "ok    serving certificate", "is answered",
+			"all rights that it needs", "is in force", "leads\n", " 0 failures")
 	}
 	t.Run("a healthy cluster has no failures", healthy)
 
@@ -106,7 +106,7 @@ func TestDoctor(t *testing.T) {
 	t.Run("a right that was taken away is named", func(t *testing.T) {
 		w.MustKubectl(t, "", "patch", "clusterrole", "statefulset-controller", "--type=json", "-p",
 			`[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch"]}]`)
-		w.until(t, "1 failures", "it may not create pods, patch pods, delete pods", "kubectl apply -k artifacts/base")
+		w.until(t, "1 failures", "it is not allowed to create pods, patch pods, delete pods", "kubectl apply -k artifacts/base")
 		w.register(t)
 		healthy(t)
 	})
@@ -114,9 +114,9 @@ func TestDoctor(t *testing.T) {
 		for _, role := range []string{"statefulset-apiserver-reads", "statefulset-controller-eviction"} {
 			w.MustKubectl(t, "", "patch", "clusterrole", role, "--type=json", "-p", `[{"op":"replace","path":"/rules","value":[]}]`)
 		}
-		w.until(t, "", "warn  optional rights rights.reads: the server may not list services, watch services, get storageclasses.storage.k8s.io",
+		w.until(t, "", "warn  optional rights rights.reads: the server is not allowed to list services, watch services, get storageclasses.storage.k8s.io",
 			"sets get no warning about their serviceName", "kubectl apply -k artifacts/rights/reads  # or rights.reads=true with Helm",
-			"info  optional rights rights.eviction: the server may not create pods/eviction: sets with spec.disruption.method: Evict say MissingRight", " 0 failures")
+			"info  optional rights rights.eviction: the server is not allowed to create pods/eviction: sets with spec.disruption.method: Evict report MissingRight", " 0 failures")
 		w.register(t)
 		healthy(t)
 	})
@@ -135,7 +135,7 @@ func TestDoctor(t *testing.T) {
 	})
 	t.Run("a server that is gone is noticed, and that nobody controls", func(t *testing.T) {
 		w.stopServer(t)
-		w.until(t, "failures", "FAIL  APIService v1.apps.statefulset.dev: is not available", "FAIL  controller", "nobody controls")
+		w.until(t, "failures", "FAIL  APIService v1.apps.statefulset.dev: is not available", "FAIL  controller", "no controller leads")
 	})
 	t.Run("an API that is not registered says how to register it", func(t *testing.T) {
 		w.MustKubectl(t, "", "annotate", "apiservice", "v1.apps.statefulset.dev", "apps.statefulset.dev/allow-delete=yes")

@@ -20,7 +20,8 @@ import (
 
 const limit = 2 * time.Minute
 
-// play is what a scenario has: the sets of a namespace in which it may do all, and of one in which nothing.
+// play is the input of a scenario: clients for the sets of a namespace in which everything is
+// allowed, and of one in which nothing is allowed.
 type play struct {
 	context.Context
 	sets, others typed.StatefulSetInterface
@@ -54,7 +55,7 @@ func main() {
 	}
 }
 
-// want is an error unless got is wanted.
+// want returns an error unless got equals wanted.
 func want[T comparable](what string, got, wanted T) error {
 	if got != wanted {
 		return fmt.Errorf("%s: got %v, want %v", what, got, wanted)
@@ -62,7 +63,7 @@ func want[T comparable](what string, got, wanted T) error {
 	return nil
 }
 
-// create makes a set with a label of its own name, and no members.
+// create creates a set without members, with a label with its own name.
 func (p play) create(name string) error {
 	set := harness.NewSet(name, 0)
 	set.Labels = map[string]string{"play": name}

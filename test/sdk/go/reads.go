@@ -46,7 +46,7 @@ func pages(p play) error {
 	return nil
 }
 
-// follow plays the life of a set, and looks that a watch tells all of it once.
+// follow plays the life of a set, and checks that a watch reports each change once.
 func (p play) follow(name string) error {
 	list, err := p.sets.List(p, metav1.ListOptions{})
 	if err != nil {
@@ -71,7 +71,7 @@ func (p play) follow(name string) error {
 			return err
 		}
 		step := string(change.Type) + change.Set.Annotations["step"]
-		// Between these, the controller writes the status.
+		// The controller writes the status meanwhile.
 		if len(told) == 0 || told[len(told)-1] != step && step != "MODIFIED" {
 			told = append(told, step)
 		}
@@ -88,15 +88,15 @@ func (p play) follow(name string) error {
 
 func watched(p play) error { return p.follow("watched") }
 
-// resumed is cut off twice by what is between.
+// resumed is disconnected twice by the proxy.
 func resumed(p play) error { return p.follow("cut") }
 
 func expired(p play) error {
 	for _, err := range client.Watch(p, p.sets, metav1.ListOptions{ResourceVersion: "1"}) {
 		if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-			return fmt.Errorf("got error %w, want that the version is too old", err)
+			return fmt.Errorf("got error %w, want an error that the resource version is too old", err)
 		}
 		return nil
 	}
-	return errors.New("the watch has ended")
+	return errors.New("the watch ended without an error")
 }

@@ -50,7 +50,8 @@ func stale(p play) error {
 	return want("conflict", apierrors.IsConflict(err), true)
 }
 
-// throttled is told to come again after a second, twice. The client of Kubernetes does that by itself.
+// throttled is refused twice with a request to retry after a second. The Kubernetes client does
+// that by itself.
 func throttled(p play) error {
 	begun := time.Now()
 	if err := p.create("throttled"); err != nil {
@@ -62,7 +63,7 @@ func throttled(p play) error {
 	return want("waited", time.Since(begun) >= 2*time.Second, true)
 }
 
-// wrong asks for sets by a way that leads nowhere, or as nobody.
+// wrong lists sets with a wrong server address or with invalid credentials.
 func wrong(p play, variable string) error {
 	clients, namespace, err := client.Connect(os.Getenv(variable))
 	if err != nil {
@@ -72,10 +73,10 @@ func wrong(p play, variable string) error {
 	return err
 }
 
-// bad is what has to be refused before anything is sent, or with the reason.
+// bad checks requests that must be refused before they are sent, or with the reason.
 func bad(p play) error {
 	if err := wrong(p, "WRONG_TOKEN"); !apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("with a wrong token: got error %w, want that it is unauthorized", err)
+		return fmt.Errorf("with a wrong token: got error %w, want Unauthorized", err)
 	}
 	config := func(change func(*rest.Config)) error {
 		c := &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "token"}
@@ -96,7 +97,7 @@ func bad(p play) error {
 		"certificate":           wrong(p, "WRONG_AUTHORITY"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), word) {
-			return fmt.Errorf("got error %w, want one about the %s", err, word)
+			return fmt.Errorf("got error %w, want an error about the %s", err, word)
 		}
 	}
 	return nil

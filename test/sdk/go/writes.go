@@ -34,7 +34,7 @@ func crud(p play) error {
 		return err
 	}
 	var set *v1.StatefulSet
-	// The controller writes, too.
+	// The controller writes as well.
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
 		if set, err = p.sets.Get(p, "crud", metav1.GetOptions{}); err != nil {
 			return err
@@ -81,7 +81,7 @@ func scale(p play) error {
 		return err
 	}
 	version := now.ResourceVersion
-	now.Spec.Replicas, now.ResourceVersion = 2, "" // whatever the controller writes meanwhile
+	now.Spec.Replicas, now.ResourceVersion = 2, "" // the controller may write meanwhile
 	if _, err := p.sets.UpdateScale(p, "scale", now, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func scale(p play) error {
 			return want("replicas", *change.Set.Spec.Replicas, 2)
 		}
 	}
-	return errors.New("the watch has ended")
+	return errors.New("the watch ended before 2 members were ready")
 }
 
 func plan(p play) error {
@@ -114,7 +114,7 @@ func plan(p play) error {
 	if err != nil {
 		return err
 	}
-	return want("replicas after asking", *set.Spec.Replicas, 0)
+	return want("replicas after the plan", *set.Spec.Replicas, 0)
 }
 
 func conflict(p play) error {
@@ -130,16 +130,16 @@ func conflict(p play) error {
 	_, err := p.sets.Apply(p, minReady(2), metav1.ApplyOptions{FieldManager: "two"})
 	var status apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) != 1 {
-		return fmt.Errorf("another manager: got %w, want a conflict with one cause", err)
+		return fmt.Errorf("apply by another manager: got error %w, want a conflict with one cause", err)
 	}
-	if err := want("field of the cause", status.Status().Details.Causes[0].Field, ".spec.minReadySeconds"); err != nil {
+	if err := want("conflicting field", status.Status().Details.Causes[0].Field, ".spec.minReadySeconds"); err != nil {
 		return err
 	}
 	set, err := p.sets.Apply(p, minReady(2), metav1.ApplyOptions{FieldManager: "two", Force: true})
 	if err != nil {
 		return err
 	}
-	return want("seconds by force", set.Spec.MinReadySeconds, 2)
+	return want("minReadySeconds after a forced apply", set.Spec.MinReadySeconds, 2)
 }
 
 func intOrString(p play) error {

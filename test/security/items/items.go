@@ -1,15 +1,15 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package items lists what is promised about security, and by which tests each promise is
-// held. The table of docs/security.md and that of make test-security come from it.
+// Package items lists the security promises, and the tests that check each promise. The table in
+// docs/security.md and that of make test-security are generated from it.
 package items
 
 import "regexp"
 
-// The packages that hold tests, as directories of the module.
+// The packages that contain tests, as directories of the module.
 const (
-	Cluster   = "test/security" // on a local cluster of its own
+	Cluster   = "test/security" // on a separate local cluster
 	supply    = "test/security/supply"
 	server    = "apiserver"
 	store     = "store"
@@ -45,7 +45,7 @@ type Test struct {
 	Name    string
 }
 
-// All are the promises, in order.
+// All returns the promises, in order.
 func All() []Item {
 	return []Item{
 		{1, "Front-proxy trust", on("TestForgedFrontProxyHeaders", "TestForgedHeadersThroughTheHost")},
@@ -113,7 +113,7 @@ func in(dir string, names ...string) (tests []Test) {
 	return tests
 }
 
-// Pattern selects the tests of a package that items name.
+// Pattern returns a regular expression for the tests of a package that items name.
 func Pattern(dir string) string {
 	pattern, separator := "^(", ""
 	for _, item := range All() {
@@ -127,7 +127,7 @@ func Pattern(dir string) string {
 	return pattern + ")$"
 }
 
-// Packages are those that hold tests without a cluster.
+// Packages returns the packages with tests that need no cluster.
 func Packages() []string {
 	return []string{whole, etcd, storeTLS, backend, bodies, certs, serving, copies, restoring, bucket, reviews, command, supply, control,
 		planning, rendering, readers, registry}

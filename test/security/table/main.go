@@ -1,12 +1,12 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command table prints what the tests of package items came to, one row for each item,
-// from their output as go test -json writes it, and fails if not all of them passed.
+// Command table prints the results of the tests of package items, one row for each item, from the
+// output of go test -json, and fails unless all of them passed.
 //
 //	table packages            the packages with tests that need no cluster
-//	table pattern PACKAGE     which tests to run there
-//	table follow              what the tests print, without the JSON around it
+//	table pattern PACKAGE     the tests to run there, as a regular expression
+//	table follow              the output of the tests, without the JSON around it
 //	table results FILE        the table
 package main
 
@@ -55,7 +55,7 @@ func run(args []string, out io.Writer) error {
 	return fmt.Errorf("got %q, want packages, pattern PACKAGE, follow, or results FILE", args)
 }
 
-// follow prints what tests print.
+// follow prints the output of tests.
 func follow(from io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 16<<20)
@@ -68,7 +68,7 @@ func follow(from io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// read takes how each test ended.
+// read returns the result of each test.
 func read(from io.Reader) (map[items.Test]string, error) {
 	results := map[items.Test]string{}
 	lines := bufio.NewScanner(from)
@@ -86,7 +86,7 @@ func read(from io.Reader) (map[items.Test]string, error) {
 	return results, lines.Err()
 }
 
-// write prints the table. What did not run has not passed.
+// write prints the table. Tests that did not run have not passed.
 func write(out io.Writer, results map[items.Test]string) error {
 	var bad []string
 	fmt.Fprintf(out, "%-4s%-27s%-8s%s\n", "", "ITEM", "RESULT", "TESTS")

@@ -1,7 +1,7 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package row notes what a fault suite has found, for the table of all suites.
+// Package row records the results of a fault suite for the table of all suites.
 package row
 
 import (
@@ -12,13 +12,13 @@ import (
 
 // Row is one result.
 type Row struct {
-	// Fault is what was done.
+	// Fault is the injected fault.
 	Fault string `json:"fault"`
-	// Side is whose controller or server it was done to: "ours", "built-in" or "-".
+	// Side is the side whose controller or server had the fault: "ours", "built-in" or "-".
 	Side string `json:"side"`
 	// Where is "real" or "simulator".
 	Where string `json:"where"`
-	// Runs is how often it was done, and Violations what was wrong then.
+	// Runs is the number of runs, and Violations the number of violations in them.
 	Runs       int `json:"runs"`
 	Violations int `json:"violations"`
 	// Detail is one short sentence.

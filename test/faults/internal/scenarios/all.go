@@ -34,22 +34,22 @@ func All() []Scenario {
 	}
 }
 
-// Named returns the scenario of a name.
+// Named returns the scenario with a name.
 func Named(name string) (Scenario, error) {
 	for _, s := range append(All(), Beyond()...) {
 		if s.Name == name {
 			return s, nil
 		}
 	}
-	return Scenario{}, fmt.Errorf("no scenario is called %q", name)
+	return Scenario{}, fmt.Errorf("scenario %q does not exist", name)
 }
 
-// steps are those of a set that has come up.
+// steps returns the steps for a set that is ready first.
 func steps(more ...Step) []Step { return append([]Step{Create{}, Settled}, more...) }
 
 func scale(replicas int) Patch { return Patch(fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)) }
 
-// image changes the template. A merge patch replaces lists as a whole.
+// image changes the template. A merge patch replaces lists completely.
 func image(version int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d"}]}}}}`, version))
 }

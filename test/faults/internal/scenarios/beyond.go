@@ -30,7 +30,7 @@ func Beyond() []Scenario {
 		{"the policy and the service change in the middle of updates", ordered(3), steps(
 			image(2), updated(1), Patch(`{"spec":{"podManagementPolicy":"Parallel","serviceName":"other","replicas":5}}`), Settled,
 			image(3), updated(1), Patch(`{"spec":{"podManagementPolicy":"OrderedReady","serviceName":"web"}}`), Settled)},
-		{"an update is paused, members of both revisions are lost, and it goes on", ordered(3), steps(
+		{"an update is paused, members of both revisions are lost, and it continues", ordered(3), steps(
 			image(2), updated(1), pause(true), Wait{"the update is paused", notPaused}, EndPod{Ordinal: 0}, EndPod{Ordinal: 2},
 			Wait{"the update is paused", notPaused}, pause(false), Settled)},
 		{"an update by steps fails and is rolled back, and a corrected one completes", ordered(3), steps(
@@ -47,7 +47,7 @@ func Beyond() []Scenario {
 		{"members are resized in place with another image, and back in the middle", ordered(3), steps(
 			sized(2, "100m"), Settled, Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible"}}}}}`),
 			sized(3, "200m"), updated(1), sized(2, "100m"), Settled, sized(4, "300m"), Settled)},
-		{"members are drained before they are updated in place, and an update is taken back meanwhile", ordered(3), steps(
+		{"members are drained before they are updated in place, and an update is reverted meanwhile", ordered(3), steps(
 			Patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlace":{"policy":"IfPossible","drainSeconds":1}}}}}`), image(2), Settled,
 			image(3), updated(1), image(2), Settled, image(0), Wait{"a member does not become ready", notBroken}, image(3), Settled)},
 		{"a claim template is added, and the other one removed", ordered(3), steps(
@@ -55,16 +55,16 @@ func Beyond() []Scenario {
 		{"members are removed and come back, before their claims are deleted and while they are", ordered(3), steps(
 			Patch(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete","scaledAfterSeconds":1}}}`),
 			scale(1), Settled, scale(3), Settled, scale(2), Settled, scale(3), scale(1), Settled, scale(3), Settled)},
-		{"a gate is asked, and does not answer in its time", ordered(3), steps(
+		{"a gate is asked, and does not answer before its timeout", ordered(3), steps(
 			Patch(`{"spec":{"disruption":{"gates":[{"conditionType":"example.com/handed-over","timeoutSeconds":1}]}}}`), image(2), Settled, image(3),
 			updated(1), image(2), Settled, scale(2), Settled)},
-		{"overrides come, change in the middle of an update, and go", ordered(3), steps(
+		{"overrides are added, changed in the middle of an update, and removed", ordered(3), steps(
 			overrides("0", "big"), Settled, image(2), updated(1), overrides("2", "small"), Settled, overrides("2", "big"), overrides("1", "big"),
 			Settled)},
-		{"members are given parameters, are told of others in the middle of an update, and lose them", ordered(3), steps(
+		{"members get parameters, get other ones in the middle of an update, and lose them", ordered(3), steps(
 			named(2, `{}`), Settled, scale(4), named(3, `{"env":["ORDINAL"]}`), updated(1), scale(2), Settled, named(4, "null"), updated(1),
 			scale(3), Settled)},
-		{"members have objects, which are described otherwise in the middle of an update", ordered(0), steps(
+		{"members have objects, whose descriptions change in the middle of an update", ordered(0), steps(
 			describes(1, v1.UseExistingObject), scale(3), Settled, describes(2, v1.UseExistingObject), image(2), updated(1),
 			describes(3, v1.UseExistingObject), scale(4), Settled,
 			scale(2), describesAs("renamed", 4, v1.UseExistingObject), Settled, scale(3), Settled)},
@@ -74,17 +74,17 @@ func Beyond() []Scenario {
 		{"a template of objects is removed in the middle of an update, comes back, and is removed for good", ordered(0), steps(
 			retains(1, 1), scale(3), Settled, image(2), updated(1), retainsOne(1), Settled, retains(2, 2), Settled, scale(2), retainsOne(2),
 			retains(2, 2), Settled, scale(3), image(1), retainsOne(3), Settled)},
-		{"objects go with their set, which comes again at once, and stay with one that is left", ordered(0), steps(
+		{"objects are deleted with their set, which is recreated at once, and stay after an orphaning deletion", ordered(0), steps(
 			ends(1, v1.DeleteObjectRetentionPolicyType), scale(3), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{},
 			ends(2, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
 			Delete(metav1.DeletePropagationOrphan), Orphaned, Create{}, ends(3, v1.DeleteObjectRetentionPolicyType), scale(2), Settled,
 			ends(3, v1.RetainObjectRetentionPolicyType), Settled, ends(3, v1.DeleteObjectRetentionPolicyType), scale(1), Settled)},
-		{"a member comes back as its set changes its mind about what goes with it", ordered(0), steps(
+		{"a member comes back while its set changes which objects are deleted with it", ordered(0), steps(
 			ends(1, v1.RetainObjectRetentionPolicyType), scale(2), Settled, scale(1), Settled, ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
 			with(ends(1, v1.RetainObjectRetentionPolicyType), `"replicas":2`), Settled, scale(1), Settled,
 			ends(1, v1.DeleteObjectRetentionPolicyType), Settled,
 			ends(1, v1.RetainObjectRetentionPolicyType), Settled, with(ends(1, v1.DeleteObjectRetentionPolicyType), `"replicas":2`), Settled)},
-		{"Secrets are drawn, and stay while members and their set go and come again", ordered(0), steps(
+		{"Secrets are generated, and stay while members and their set are deleted and recreated", ordered(0), steps(
 			draws, scale(3), Settled, EndPod{Ordinal: 1}, scale(1), Settled, scale(2), Settled, Delete(metav1.DeletePropagationBackground), Create{},
 			draws, scale(3), Settled)},
 		{"objects are lost and changed by hand", ordered(0), steps(
@@ -94,7 +94,7 @@ func Beyond() []Scenario {
 	}
 }
 
-// with is a patch of the spec that changes another field of it, too.
+// with returns a patch that also changes another field of the spec.
 func with(patch Patch, field string) Patch {
 	return Patch(strings.Replace(string(patch), `{"spec":{`, `{"spec":{`+field+`,`, 1))
 }
@@ -103,8 +103,8 @@ func pause(paused bool) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%t}}}}`, paused))
 }
 
-// sized is a container that requests so much cpu, of another image each time: by that the rules
-// tell the revisions of pods.
+// sized changes the container to request so much CPU, with another image each time, by which the
+// rules distinguish the revisions of pods.
 func sized(version int, cpu string) Patch {
 	return Patch(
 		fmt.Sprintf(
@@ -112,15 +112,15 @@ func sized(version int, cpu string) Patch {
 			version, cpu))
 }
 
-// named is a container that names its member and the number of members, of another image each time, in
-// a set with an identity.
+// named changes the container to use the name of its member and the number of members, with another
+// image each time, in a set with an identity.
 func named(version int, identity string) Patch {
 	return Patch(
 		fmt.Sprintf(
 			`{"spec":{"identity":%s,"template":{"spec":{"containers":[{"name":"main","image":"example.com/web:%d","args":["$(IDENTITY)","$(REPLICAS)"]}]}}}}`, identity, version))
 }
 
-// templates are claim templates that members are to follow.
+// templates changes the claim templates, and makes existing members follow them.
 func templates(names ...string) Patch {
 	var all []string
 	for _, name := range names {
@@ -130,47 +130,48 @@ func templates(names ...string) Patch {
 	return Patch(`{"spec":{"volumeClaimUpdate":{"policy":"NewClaims"},"volumeClaimTemplates":[` + strings.Join(all, ",") + `]}}`)
 }
 
-// sizeLabel is what overrides of scenarios set.
+// sizeLabel is the label that the overrides of scenarios set.
 const sizeLabel = "size"
 
-// overrides give the member of an ordinal, and no other, a label.
+// overrides adds a label to the member with an ordinal, and to no other member.
 func overrides(ordinal, size string) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"overrides":[{"name":"odd","ordinals":[{"first":%s}],"labels":{%q:%q}}]}}`, ordinal, sizeLabel, size))
 }
 
-// notPaused waits for what the status has to keep, and for all members to be there. An update that was
-// complete before the controller heard of it is not paused.
+// notPaused waits until the status records the paused update and all members are ready. An update
+// that was complete before the controller observed the pause is not paused.
 func notPaused(o Observed) string {
 	switch {
 	case o.Set == nil || !isSettled(o.Set) && (o.Set.Status.Rollout == nil || o.Set.Status.Rollout.Step == 0):
-		return "the status does not say whom the update has reached"
+		return "the status does not record which members the update has reached"
 	case o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas:
 		return fmt.Sprintf("%d members are ready", o.Set.Status.ReadyReplicas)
 	}
 	return ""
 }
 
-// notRolledBack waits for the record of a roll-back, and for all members to be as before. It asks
-// the pods: a controller that has yet to hear of a removal counts a member that is not there.
+// notRolledBack waits until the status records the rollback and all members are at the current
+// revision again. It checks the pods, because a controller that has not observed a removal yet
+// counts a member that no longer exists.
 func notRolledBack(o Observed) string {
 	if o.Set == nil || !GoesBack(o.Set) {
-		return "the status does not say that the update is rolled back"
+		return "the status does not record that the update is rolled back"
 	}
 	if n := o.readyWith(false); n != int(*o.Set.Spec.Replicas) {
-		return fmt.Sprintf("%d members are ready as before", n)
+		return fmt.Sprintf("%d members are ready at the current revision", n)
 	}
 	return ""
 }
 
-// GoesBack reports whether the status says that members are to be at the current revision again.
+// GoesBack reports whether the status says that members must return to the current revision.
 func GoesBack(set *v1.StatefulSet) bool {
 	rollout := set.Status.Rollout
 	return rollout != nil && rollout.Revision == set.Status.UpdateRevision && (rollout.Rollback || rollout.Aborted) &&
 		len(rollout.Superseded) == 0
 }
 
-// IsReached reports whether an update may bring a member to the present template: it comes at
-// or after the partition, and if the update is paused, or at a step, the status names it.
+// IsReached reports whether an update may bring a member to the update revision: the member is at
+// or after the partition, and if the update is paused or at a step, the status names the member.
 func IsReached(set *v1.StatefulSet, ordinal int) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	switch {
@@ -187,21 +188,21 @@ func IsReached(set *v1.StatefulSet, ordinal int) bool {
 	})
 }
 
-// isSettled reports whether the status says that no update is under way, as of a set whose first status was
-// lost: a member that is otherwise is brought to the present template.
+// isSettled reports whether the status says that no update is in progress, for example after the
+// first status of the set was lost: then a member with another revision is brought to the update
+// revision.
 func isSettled(set *v1.StatefulSet) bool {
 	status := set.Status
 	return status.Rollout == nil && status.ObservedGeneration == set.Generation && status.CurrentRevision == status.UpdateRevision
 }
 
-// isAtStep reports whether an update of the set goes by steps, and has not done them all.
+// isAtStep reports whether an update of the set has steps, and has not completed them all.
 func isAtStep(set *v1.StatefulSet) bool {
 	most, rollout := len(set.Spec.UpdateStrategy.RollingUpdate.Steps), set.Status.Rollout
 	return most > 0 && (rollout == nil || int(rollout.Step) <= most && !rollout.PromotedAll)
 }
 
-// MountsOtherwise reports whether a pod mounts other claims than those of the templates that
-// its set asks to be followed.
+// MountsOtherwise reports whether a pod mounts other claims than its set's claim templates require.
 func MountsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	if set.Spec.VolumeClaimUpdate == nil {
 		return false
@@ -220,14 +221,15 @@ func MountsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	return !slices.Equal(wanted, got)
 }
 
-// IsOtherwise reports whether a pod is otherwise than one of the same revision that its set would
-// create for the member now, or one of the same image: it mounts other claims, has another override, or
-// is told other parameters.
+// IsOtherwise reports whether a pod differs from the pod of the same revision or image that its set
+// would create for the member now: it mounts other claims, has another override, or has other
+// parameters.
 func IsOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	return MountsOtherwise(set, pod) || pod.Labels[sizeLabel] != size(set, pod.Name) || isToldOtherwise(set, pod)
 }
 
-// isToldOtherwise reports whether a pod has parameters that its set does not give now, or lacks some.
+// isToldOtherwise reports whether a pod has parameters that its set does not inject now, or lacks
+// some.
 func isToldOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	told := func(parameter string) bool {
 		return slices.ContainsFunc(pod.Spec.Containers[0].Env, func(v corev1.EnvVar) bool { return v.Name == parameter })
@@ -237,7 +239,7 @@ func isToldOtherwise(set *v1.StatefulSet, pod *corev1.Pod) bool {
 	return told("IDENTITY") != (given && names) || told("ORDINAL") != (given && slices.Contains(set.Spec.Identity.Env, "ORDINAL"))
 }
 
-// size is what the overrides of a set say of a member.
+// size returns the label value that the overrides of a set define for a member.
 func size(set *v1.StatefulSet, pod string) string {
 	for _, override := range set.Spec.Overrides {
 		for _, r := range override.Ordinals {
@@ -249,7 +251,7 @@ func size(set *v1.StatefulSet, pod string) string {
 	return ""
 }
 
-// reserve takes the member in the middle away, and free brings it back.
+// reserve removes the member in the middle, and free brings it back.
 const (
 	reserve = Patch(`{"spec":{"replicas":2,"ordinals":{"reserved":[{"first":1}]}}}`)
 	free    = Patch(`{"spec":{"replicas":3,"ordinals":{"reserved":null}}}`)
@@ -264,9 +266,9 @@ func notBroken(o Observed) string {
 	return fmt.Sprintf("none of %d pods has the image %s", len(o.Pods), Unlucky)
 }
 
-// RestartOf is what a node makes of a pod that is updated in place: its container runs the
-// image that it is to have, with its resources, or, if that is Unlucky, waits for it. It reports
-// false if that is so already.
+// RestartOf returns the status that a node gives a pod that is updated in place: its container runs
+// its new image, with its resources, or waits for the image if that is Unlucky. It reports false if
+// the pod has this status already.
 func RestartOf(pod *corev1.Pod) (status corev1.ContainerStatus, ready corev1.ConditionStatus, needed bool) {
 	container, id := &pod.Spec.Containers[0], fmt.Sprintf("test://%d/%s", pod.Generation, pod.Spec.Containers[0].Image)
 	status, ready = corev1.ContainerStatus{Name: container.Name, ContainerID: id, Resources: container.Resources.DeepCopy()},

@@ -1,22 +1,21 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scenarios holds what the fault suites let a user do to a set, as data.
+// Package scenarios contains what a user does to a set in the fault suites, as data.
 //
-// A scenario is a set and a list of steps. Those of All are written in terms of apps/v1 and
-// say nothing about who serves them: the suites play each against our group, and some also
-// against the built-in one. Those of Beyond have fields that apps/v1 does not have. Whoever
-// plays a scenario
+// A scenario is a set and a list of steps. The scenarios of All use only apps/v1 and do not depend
+// on the server: the suites play each with our group, and some also with the built-in one. The
+// scenarios of Beyond have fields that apps/v1 does not have. A suite that plays a scenario
 //
-//   - takes a namespace for it alone and begins with nothing in it;
-//   - carries out the steps one after the other, as the user: each is repeated
-//     until it has succeeded, because faults hit the user as well;
-//   - plays the node agent all the while: every pod that is not terminating and not
-//     finished becomes Running, and Ready unless its image is Unlucky; every terminating
-//     one goes (by its UID);
-//   - has the garbage collector of a cluster running;
-//   - looks at the namespace with Observed, and compares where a run with faults
-//     ended with where one without did, with Outcome.
+//   - uses a separate, empty namespace for it;
+//   - carries out the steps one after the other, as the user. It repeats each step until it
+//     succeeds, because faults affect the user as well;
+//   - acts as the node agent during the whole run: every pod that is not terminating and not
+//     finished becomes Running, and Ready unless its image is Unlucky. Every terminating pod is
+//     removed (by its UID);
+//   - runs the garbage collector of a cluster;
+//   - reads the namespace with Observed, and compares the results of runs with and without
+//     faults, with Outcome.
 //
-// Every scenario ends with a Wait. The set is always called Name.
+// Every scenario ends with a Wait. The name of the set is always Name.
 package scenarios

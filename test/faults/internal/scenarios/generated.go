@@ -15,12 +15,13 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// draws is a Secret for each member, and one for the set, with texts that are drawn.
+// draws describes a Secret for each member, and one for the set, with generated values.
 const draws = Patch(`{"spec":{"objectTemplates":[
 	{"name":"token","object":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(IDENTITY)-token"}},"generate":[{"key":"token","bytes":32}]},
 	{"name":"sst","scope":"Set","object":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"$(SET)-sst"}},"generate":[{"key":"password","bytes":24}]}]}}`)
 
-// Drawn are the names of the Secrets with texts that are drawn, for a set and a member that it wants.
+// Drawn returns the names of the Secrets with generated values for a set and one of its desired
+// members.
 func Drawn(set *v1.StatefulSet, ordinal int) (names []string) {
 	member := fmt.Sprintf("%s-%d", set.Name, ordinal)
 	for i := range set.Spec.ObjectTemplates {
@@ -35,12 +36,12 @@ func Drawn(set *v1.StatefulSet, ordinal int) (names []string) {
 	return names
 }
 
-// GivenTo reports whether a claim or a pod says that it was given a Secret.
+// GivenTo reports whether a claim or a pod records that a Secret was injected into it.
 func GivenTo(object metav1.Object, secret string) bool {
 	return slices.Contains(strings.Split(object.GetAnnotations()[v1.GeneratedAnnotation], ","), secret)
 }
 
-// secretLines tell of the Secrets that the set describes, but not what was drawn for them.
+// secretLines describes the Secrets of the set, without their generated values.
 func (o Observed) secretLines() (lines []string) {
 	if o.Set == nil {
 		return nil

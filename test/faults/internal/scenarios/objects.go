@@ -17,28 +17,32 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// PutObject creates a ConfigMap by hand, unless there is one of its name.
+// PutObject creates a ConfigMap by hand, unless one with its name exists.
 type PutObject struct {
 	Name string
-	// Owner is the set whose object it says that it is, as in v1.OwnerAnnotation, empty for none.
+	// Owner is the set that the object names as its owner, as in v1.OwnerAnnotation, empty for
+	// none.
 	Owner string
 }
 
-// PatchObject changes a ConfigMap by hand, by a JSON merge patch. One that is not there is waited for.
+// PatchObject changes a ConfigMap by hand, with a JSON merge patch. It waits until the ConfigMap
+// exists.
 type PatchObject struct{ Name, Patch string }
 
-// DeleteObject deletes a ConfigMap by hand. One that is not there is waited for.
+// DeleteObject deletes a ConfigMap by hand. It waits until the ConfigMap exists.
 type DeleteObject string
 
 func (PutObject) step()    {}
 func (PatchObject) step()  {}
 func (DeleteObject) step() {}
 
-func (s PutObject) String() string    { return fmt.Sprintf("create %s, of %q, by hand", s.Name, s.Owner) }
+func (s PutObject) String() string {
+	return fmt.Sprintf("create %s (owner %q) by hand", s.Name, s.Owner)
+}
 func (s PatchObject) String() string  { return fmt.Sprintf("patch %s with %s", s.Name, s.Patch) }
 func (s DeleteObject) String() string { return "delete " + string(s) }
 
-// Object is the ConfigMap that is created.
+// Object returns the ConfigMap to create.
 func (s PutObject) Object() *corev1.ConfigMap {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: s.Name}, Data: map[string]string{"made": "by hand"}}
 	if set, _, marked := strings.Cut(s.Owner, "/"); marked {
@@ -51,8 +55,8 @@ func (s PutObject) Object() *corev1.ConfigMap {
 // quorum is the only expression of the scenarios.
 const quorum = "string(REPLICAS / 2 + 1)"
 
-// describes is a ConfigMap for each member, and one for the set. They name the members that the set
-// wants now. The templates say what is done with what others have made.
+// describes adds a ConfigMap for each member, and one for the set. They contain the number of
+// desired members. The templates say how the set handles existing objects of other owners.
 func describes(version int, policy v1.ExistingObjectPolicy) Patch {
 	return describesAs("conf", version, policy)
 }
@@ -64,20 +68,20 @@ func describesAs(template string, version int, policy v1.ExistingObjectPolicy) P
 			"transforms":[{"path":"/data/quorum","expression":%q}]}]}}`, template, policy, version, policy, version, quorum))
 }
 
-// Described is an object that a template of a set describes, as a judge reads it: of what the
-// scenarios use, and no more.
+// Described is an object that a template of a set describes, from the point of view of an oracle:
+// it contains only what the scenarios use.
 type Described struct {
-	// Ordinal is that of the member, empty for the set's.
+	// Ordinal is the ordinal of the member, empty for an object of the set.
 	Template, Ordinal, Name string
 	Data                    map[string]string
-	// Refused is true if none is to be used that others have made.
+	// Refused is true if an existing object of another owner must not be used.
 	Refused bool
-	// Ends is true if it is deleted with the set.
+	// Ends is true if the object is deleted with the set.
 	Ends bool
 }
 
-// Describes are the objects of a set, and of all members that it wants, but for Secrets with texts that
-// are drawn.
+// Describes returns the objects of a set, and of all its desired members, except Secrets with
+// generated values.
 func Describes(set *v1.StatefulSet) (all []Described) {
 	for i := range set.Spec.ObjectTemplates {
 		template := &set.Spec.ObjectTemplates[i]
@@ -101,7 +105,7 @@ func described(set *v1.StatefulSet, template *v1.ObjectTemplate, ordinal string)
 		strconv.Itoa(replicas))
 	var object corev1.ConfigMap
 	if err := json.Unmarshal([]byte(values.Replace(string(template.Object.Raw))), &object); err != nil {
-		panic("reading a template of a scenario: " + err.Error())
+		panic("decoding a template of a scenario: " + err.Error())
 	}
 	for _, t := range template.Transforms {
 		if t.Expression != quorum {
@@ -113,12 +117,12 @@ func described(set *v1.StatefulSet, template *v1.ObjectTemplate, ordinal string)
 		template.Name, ordinal, object.Name, object.Data, template.ExistingPolicy == v1.RefuseExistingObject, endsWithSet(template)}
 }
 
-// IsOf reports whether an object says that it is a set's, or was that of an earlier one of its name.
+// IsOf reports whether an object names a set, or an earlier set of its name, as its owner.
 func IsOf(set string, object metav1.Object) bool {
 	return strings.HasPrefix(object.GetAnnotations()[v1.OwnerAnnotation], set+"/")
 }
 
-// Marks says what is wrong with the marks of an object that is made for a set.
+// Marks returns what is wrong with the labels, annotations and owners of an object of a set.
 func (d Described) Marks(set *v1.StatefulSet, object metav1.Object) string {
 	want := map[string]string{"app": Name, v1.ObjectSetLabel: set.Name, v1.ObjectTemplateLabel: d.Template}
 	if d.Ordinal != "" {
@@ -129,37 +133,37 @@ func (d Described) Marks(set *v1.StatefulSet, object metav1.Object) string {
 	case !maps.Equal(object.GetLabels(), want):
 		return fmt.Sprintf("%s has the labels %v, want %v", d.Name, object.GetLabels(), want)
 	case owner != set.Name+"/"+string(set.UID):
-		return fmt.Sprintf("%s is marked as that of %q, and the set has UID %s", d.Name, owner, set.UID)
+		return fmt.Sprintf("%s names the owner %q, but the set has UID %s", d.Name, owner, set.UID)
 	case slices.ContainsFunc(object.GetOwnerReferences(), IsAnchor) != d.Ends, len(object.GetOwnerReferences()) > 1,
 		len(object.GetOwnerReferences()) == 1 && !d.Ends:
-		return fmt.Sprintf("%s has the owners %v, and goes with the set: %t", d.Name, object.GetOwnerReferences(), d.Ends)
+		return fmt.Sprintf("%s has the owners %v; it should be deleted with the set: %t", d.Name, object.GetOwnerReferences(), d.Ends)
 	default:
 		return ""
 	}
 }
 
-// wrongObject says what an object has yet to become, of those that there are.
+// wrongObject returns how an object of the set still differs from its description.
 func (o Observed) wrongObject(d Described) string {
 	at := slices.IndexFunc(o.Objects, func(object corev1.ConfigMap) bool { return object.Name == d.Name })
 	if at < 0 {
-		return fmt.Sprintf("there is no %s", d.Name)
+		return fmt.Sprintf("%s does not exist", d.Name)
 	}
 	object := &o.Objects[at]
 	switch {
 	case object.DeletionTimestamp != nil:
 		return d.Name + " is terminating"
 	case !IsOf(o.Set.Name, object) && d.Refused:
-		return d.Name + " is somebody else's"
+		return d.Name + " exists and belongs to another owner"
 	case !IsOf(o.Set.Name, object):
 		return ""
 	case !maps.Equal(object.Data, d.Data):
-		return fmt.Sprintf("%s has %v, want %v", d.Name, object.Data, d.Data)
+		return fmt.Sprintf("%s has the data %v, want %v", d.Name, object.Data, d.Data)
 	default:
 		return d.Marks(o.Set, object)
 	}
 }
 
-// objectsMissing says what is missing of the objects of the set, and of what its status says of them.
+// objectsMissing returns what is still wrong with the objects of the set, or with their status.
 func (o Observed) objectsMissing() string {
 	for _, d := range Describes(o.Set) {
 		if wrong := o.wrongObject(d); wrong != "" {
@@ -170,18 +174,18 @@ func (o Observed) objectsMissing() string {
 		return left
 	}
 	if got, want := len(o.Set.Status.ObjectTemplates), len(o.Set.Spec.ObjectTemplates); got != want {
-		return fmt.Sprintf("status has %d templates of objects, want %d", got, want)
+		return fmt.Sprintf("status has %d object templates, want %d", got, want)
 	}
 	for _, s := range o.Set.Status.ObjectTemplates {
 		if s.Present+s.Foreign != s.Wanted || s.Updated != s.Present || s.Retired > 0 {
-			return fmt.Sprintf("status says of objects %+v", s)
+			return fmt.Sprintf("status of an object template is %+v, want all its objects up to date and none due for deletion", s)
 		}
 	}
 	return ""
 }
 
-// objectLines tell of the objects that the set describes: of others, some may have been made for
-// members that were removed meanwhile.
+// objectLines describes the objects that the set describes. It omits other objects, some of which
+// may belong to members that were removed meanwhile.
 func (o Observed) objectLines() (lines []string) {
 	if o.Set == nil {
 		return nil
@@ -199,18 +203,18 @@ func (o Observed) objectLines() (lines []string) {
 	return lines
 }
 
-// Refusing describes objects, and what others have made may not be used.
+// Refusing describes objects, and refuses existing objects of other owners.
 func Refusing(version int) Patch { return describes(version, v1.RefuseExistingObject) }
 
-// Refused waits for the set to say that an object is somebody else's.
-func Refused() Wait { return Wait{"an object exists that may not be used", notRefused} }
+// Refused waits until the set reports that an object belongs to another owner.
+func Refused() Wait { return Wait{"the set refuses an existing object", notRefused} }
 
 func notRefused(o Observed) string {
 	if o.Set == nil {
-		return "there is no set"
+		return "the set does not exist"
 	}
 	if slices.ContainsFunc(o.Set.Status.Conditions, func(c v1.StatefulSetCondition) bool { return c.Reason == v1.ReasonObjectExists }) {
 		return ""
 	}
-	return fmt.Sprintf("status says %+v", o.Set.Status.Conditions)
+	return fmt.Sprintf("the conditions are %+v, want one with reason ObjectExists", o.Set.Status.Conditions)
 }

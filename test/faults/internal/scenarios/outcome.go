@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Outcome is a text of everything that must be the same at the end of every run of
-// a scenario, with faults or without: members, claims, revisions, who owns what,
-// and what the set says. Names and numbers that differ between runs are left out,
-// such as UIDs, resource versions, times, and the numbers of revisions.
+// Outcome returns a text of everything that must be the same at the end of every run of a scenario,
+// with or without faults: members, claims, revisions, owners, and the status of the set. It omits
+// names and numbers that differ between runs, such as UIDs, resource versions, times, and the
+// numbers of revisions.
 func Outcome(o Observed) string {
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -33,7 +33,7 @@ func Outcome(o Observed) string {
 	}
 	for i := range o.Revisions {
 		revision := &o.Revisions[i]
-		if isAnchor(revision) { // its name tells of the set's UID
+		if isAnchor(revision) { // its name contains the set's UID
 			say("an anchor with owners %v", o.owners(revision.OwnerReferences))
 			continue
 		}
@@ -51,7 +51,7 @@ func Outcome(o Observed) string {
 	return strings.Join(lines, "\n")
 }
 
-// owners tells the owners as they are related to what is there.
+// owners describes the owners of an object by their relation to the existing objects.
 func (o Observed) owners(references []metav1.OwnerReference) []string {
 	var texts []string
 	for _, owner := range references {
@@ -60,7 +60,7 @@ func (o Observed) owners(references []metav1.OwnerReference) []string {
 			text += ", which controls it"
 		}
 		if owner.Kind == "StatefulSet" && (o.Set == nil || owner.UID != o.Set.UID) {
-			text += ", which is gone"
+			text += ", which does not exist"
 		}
 		texts = append(texts, text)
 	}
@@ -76,7 +76,7 @@ func words(labels map[string]string) []string {
 	return texts
 }
 
-// imageOf is the image that a revision has recorded.
+// imageOf returns the image that a revision has recorded.
 func imageOf(revision *appsv1.ControllerRevision) string {
 	var recorded struct {
 		Spec appsv1.StatefulSetSpec `json:"spec"`

@@ -16,8 +16,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// retains is a ConfigMap for each member, which goes so many seconds after its member, and one that
-// stays.
+// retains describes a ConfigMap for each member that is deleted so many seconds after its member,
+// and one that stays.
 func retains(version, seconds int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
 		{"name":"conf","retention":{"whenScaled":"Delete","scaledAfterSeconds":%d},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"version":"%d","member":"$(ORDINAL)"}}},
@@ -25,14 +25,15 @@ func retains(version, seconds int) Patch {
 		seconds, version))
 }
 
-// ends is a ConfigMap for each member, and one for the set, which are deleted with the set or stay.
+// ends describes a ConfigMap for each member, and one for the set, which are deleted with the set
+// or stay.
 func ends(version int, policy v1.ObjectRetentionPolicyType) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
 		{"name":"conf","retention":{"whenDeleted":%q},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-conf"},"data":{"version":"%d"}}},
 		{"name":"all","scope":"Set","retention":{"whenDeleted":%[1]q},"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(SET)-all"},"data":{"version":"%[2]d"}}}]}}`, policy, version))
 }
 
-// GoesWithSet reports whether the set asks for an object of its own to be deleted with it.
+// GoesWithSet reports whether an object that belongs to the set must be deleted with it.
 func GoesWithSet(set *v1.StatefulSet, object metav1.Object) bool {
 	return object.GetAnnotations()[v1.OwnerAnnotation] == set.Name+"/"+string(set.UID) &&
 		slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool {
@@ -48,13 +49,14 @@ func isAnchor(revision *appsv1.ControllerRevision) bool {
 	return strings.HasPrefix(revision.Name, Name+"-objects")
 }
 
-// IsAnchor reports whether an owner is the revision by which objects go with their set.
+// IsAnchor reports whether an owner is the revision through which objects are deleted with their
+// set.
 func IsAnchor(owner metav1.OwnerReference) bool {
 	return owner.Kind == "ControllerRevision" && strings.HasPrefix(owner.Name, Name+"-objects")
 }
 
-// GoesWithMember reports whether the set asks for an object of its own to be deleted, some time after
-// its member is removed, and does not want that member.
+// GoesWithMember reports whether an object that belongs to the set must be deleted some time after
+// its member was removed, and the set does not want that member.
 func GoesWithMember(set *v1.StatefulSet, object metav1.Object) (after time.Duration, goes bool) {
 	ordinal, err := strconv.Atoi(object.GetLabels()[v1.ObjectOrdinalLabel])
 	at := slices.IndexFunc(set.Spec.ObjectTemplates,
@@ -73,7 +75,8 @@ func GoesWithMember(set *v1.StatefulSet, object metav1.Object) (after time.Durat
 	return after, true
 }
 
-// objectsLeft says which object has not gone that is to, and which one that is to stay is dated.
+// objectsLeft names an object that should have been deleted, or an object that should stay but has
+// a date of deletion.
 func (o Observed) objectsLeft() string {
 	for i := range o.Objects {
 		object := &o.Objects[i]
@@ -82,25 +85,26 @@ func (o Observed) objectsLeft() string {
 		_, dated := object.Annotations[v1.RetiredAtAnnotation]
 		switch {
 		case left:
-			return fmt.Sprintf("%s has not gone with its template", object.Name)
+			return fmt.Sprintf("%s was not deleted with its template", object.Name)
 		case goes:
-			return fmt.Sprintf("%s has not gone with its member", object.Name)
+			return fmt.Sprintf("%s was not deleted with its member", object.Name)
 		case dated && IsOf(o.Set.Name, object):
-			return fmt.Sprintf("%s is to be deleted", object.Name)
+			return fmt.Sprintf("%s is due for deletion, but should stay", object.Name)
 		}
 	}
 	return ""
 }
 
-// Retired waits for the members that the set wants, and for so many objects that are to be deleted.
+// Retired waits for the members that the set wants, and for so many objects that are due for
+// deletion.
 func Retired(n int32) Wait {
-	return Wait{fmt.Sprintf("%d objects are to be deleted", n), func(o Observed) string {
+	return Wait{fmt.Sprintf("%d objects are due for deletion", n), func(o Observed) string {
 		if o.Set == nil || o.Set.Status.ReadyReplicas != *o.Set.Spec.Replicas || o.Set.Status.Replicas != *o.Set.Spec.Replicas {
-			return "members are missing"
+			return "members are missing or not ready"
 		}
 		for _, s := range o.Set.Status.ObjectTemplates {
 			if s.Retired > 0 && s.Retired != n || s.Retired == 0 && n > 0 || s.Retired > 0 && s.DueTime == nil {
-				return fmt.Sprintf("status says of objects %+v", s)
+				return fmt.Sprintf("status of an object template is %+v", s)
 			}
 		}
 		return ""

@@ -15,15 +15,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// retainsOne is what retains describes, without the ConfigMap that goes.
+// retainsOne describes what retains describes, without the ConfigMap that is deleted.
 func retainsOne(version int) Patch {
 	return Patch(fmt.Sprintf(`{"spec":{"objectTemplates":[
 		{"name":"kept","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"$(IDENTITY)-kept"},"data":{"version":"%d"}}}]}}`,
 		version))
 }
 
-// GoesWithTemplate reports whether an object of the set's own is to be deleted, some time after its
-// template was removed, and when that was.
+// GoesWithTemplate reports whether an object that belongs to the set must be deleted some time
+// after its template was removed, and when the template was removed.
 func GoesWithTemplate(set *v1.StatefulSet, object metav1.Object) (removed time.Time, after time.Duration, goes bool) {
 	name := object.GetLabels()[v1.ObjectTemplateLabel]
 	described := slices.ContainsFunc(set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return t.Name == name })
@@ -38,12 +38,13 @@ func GoesWithTemplate(set *v1.StatefulSet, object metav1.Object) (removed time.T
 	return told.RemovedAt.Time, after, true
 }
 
-// NeededStill says why an object of a removed template is to stay for now, empty if it may go: an update
-// is under way, or the pod of its member, nil if there is none, is not up to date.
+// NeededStill returns why an object of a removed template must stay for now, empty if it may be
+// deleted: an update is in progress, or the pod of its member, nil if there is none, is not up to
+// date.
 func NeededStill(set *v1.StatefulSet, pod *corev1.Pod) string {
 	switch status := set.Status; {
 	case status.CurrentRevision != status.UpdateRevision:
-		return fmt.Sprintf("an update is under way, from %s to %s", status.CurrentRevision, status.UpdateRevision)
+		return fmt.Sprintf("an update is in progress, from %s to %s", status.CurrentRevision, status.UpdateRevision)
 	case pod != nil && pod.Labels[appsv1.ControllerRevisionHashLabelKey] != status.UpdateRevision:
 		return fmt.Sprintf("pod %s has revision %s, not %s", pod.Name, pod.Labels[appsv1.ControllerRevisionHashLabelKey], status.UpdateRevision)
 	default:

@@ -16,16 +16,16 @@ import (
 type Scenario struct {
 	// Name is a few words, the same in every report.
 	Name string
-	// Set is what the user creates, in terms of apps/v1: what that does not have comes by
-	// patches. It has no namespace, and must be copied before it is changed.
+	// Set is the set that the user creates, in terms of apps/v1. Patches add fields that apps/v1
+	// does not have. It has no namespace, and must be copied before it is changed.
 	Set *appsv1.StatefulSet
-	// Steps follow each other; the first is always Create.
+	// Steps are carried out in this order. The first is always Create.
 	Steps []Step
 }
 
-// MayGetStuck reports whether members may be created with an image with which they do not become ready
-// if nobody waits or one is lost, and then stay as they are, as those of apps/v1 do: the set does not ask
-// for another way.
+// MayGetStuck reports whether members may be created with an image with which they do not become
+// ready, if the scenario does not wait or a pod is lost, and then stay unready, as those of apps/v1
+// do, because the set does not ask for a replacement.
 func (s Scenario) MayGetStuck() bool {
 	says := func(text string) bool {
 		return slices.ContainsFunc(s.Steps, func(step Step) bool {
@@ -42,19 +42,17 @@ type Step interface {
 	step()
 }
 
-// Create creates the scenario's set. A set of this name that is still there is
-// waited for to go.
+// Create creates the scenario's set. It waits until an existing set of this name is deleted.
 type Create struct{}
 
-// Patch changes the set, by a JSON merge patch: the same for every group.
+// Patch changes the set with a JSON merge patch, the same for every group.
 type Patch string
 
-// Delete deletes the set with a propagation policy, and does not wait until it has
-// gone.
+// Delete deletes the set with a propagation policy, and does not wait for the end of the deletion.
 type Delete metav1.DeletionPropagation
 
-// EndPod lets the pod of an ordinal fail: its phase becomes Failed, its Ready
-// condition false, and it gets the reason. A pod that is not there is waited for.
+// EndPod lets the pod of an ordinal fail: its phase becomes Failed, its Ready condition False, and
+// it gets the reason. It waits until the pod exists.
 type EndPod struct {
 	Ordinal int
 	// Reason is empty or "Evicted".
@@ -65,7 +63,7 @@ type EndPod struct {
 type Wait struct {
 	// For names the state.
 	For string
-	// Missing says what of the state is not so yet, and nothing once it is reached.
+	// Missing returns what is missing for the state, and "" once it is reached.
 	Missing func(Observed) string
 }
 

@@ -16,10 +16,10 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Name is the name of every set, and of its service.
+// Name is the name of every set, and of its Service.
 const Name = "web"
 
-// ordered is a set with one claim for each member.
+// ordered returns a set with one claim for each member.
 func ordered(replicas int32) *appsv1.StatefulSet { return newSet(replicas, "data") }
 
 func parallel(replicas int32, claims ...string) *appsv1.StatefulSet {
@@ -78,7 +78,7 @@ func remembering(set *appsv1.StatefulSet, limit int32) *appsv1.StatefulSet {
 	return set
 }
 
-// Ours is an apps/v1 set as one of our group. The two have the same wire format.
+// Ours converts an apps/v1 set to one of our group. Both have the same wire format.
 func Ours(set *appsv1.StatefulSet) (*v1.StatefulSet, error) {
 	ours := &v1.StatefulSet{}
 	wire, err := json.Marshal(set)

@@ -1,10 +1,10 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command table prints what the fault suites have found. It reads the rows that they
-// wrote, one JSON object a line, adds up those of one fault, side and place, and
-// prints them as a Markdown table. It fails if our side has a violation, because a
-// suite that was interrupted may not have said so itself.
+// Command table prints the results of the fault suites. It reads the rows that they wrote, one JSON
+// object per line, adds up the rows of the same fault, side and place, and prints them as a
+// Markdown table. It fails if our side has a violation, because an interrupted suite may not have
+// reported it.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: table FILE, the rows that the fault suites wrote")
+		fmt.Fprintln(os.Stderr, "usage: table FILE, the file with the rows of the fault suites")
 		os.Exit(2)
 	}
 	if err := show(os.Args[1]); err != nil {

@@ -13,12 +13,12 @@ import (
 	"text/tabwriter"
 )
 
-// ours is our side. The violations of other rows are shown and not held against it: those
-// of the built-in controller, and the seeded bugs that the checks have missed, of which
-// their suite allows some.
+// ours is our side. The violations of other rows are shown but do not make the table fail: those of
+// the built-in controller, and the seeded bugs that the checks have missed, some of which their
+// suite allows.
 const ours = "ours"
 
-// row is what one suite has found about one fault.
+// row is the result of one suite for one fault.
 type row struct {
 	Fault      string `json:"fault"`
 	Side       string `json:"side"`
@@ -32,8 +32,7 @@ func (r row) sameAs(other row) bool {
 	return r.Fault == other.Fault && r.Side == other.Side && r.Where == other.Where
 }
 
-// read adds up the rows of one fault, side and place, in the order of their first
-// appearance.
+// read adds up the rows of the same fault, side and place, in the order of their first appearance.
 func read(from io.Reader) ([]row, error) {
 	var rows []row
 	lines := bufio.NewScanner(from)
@@ -42,7 +41,7 @@ func read(from io.Reader) ([]row, error) {
 		decoder := json.NewDecoder(strings.NewReader(lines.Text()))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&next); err != nil {
-			return nil, fmt.Errorf("line %d is no row: %w", number, err)
+			return nil, fmt.Errorf("line %d is not a row: %w", number, err)
 		}
 		if next.Fault == "" || next.Runs <= 0 {
 			return nil, fmt.Errorf("line %d names fault %q with %d runs: want a name and at least one run", number, next.Fault, next.Runs)
@@ -64,7 +63,7 @@ func read(from io.Reader) ([]row, error) {
 	return rows, nil
 }
 
-// joined puts two details into one, and repeats nothing.
+// joined concatenates two details, and repeats nothing.
 func joined(a, b string) string {
 	switch {
 	case strings.Contains(a, b):

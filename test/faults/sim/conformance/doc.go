@@ -1,15 +1,14 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conformance plays random sequences of requests to the model of an API
-// server that the simulator uses and to a real kube-apiserver, and compares the
-// answers and the events of a watch. UIDs, resource versions and times are compared
-// by what they mean: whether an object is another one, has changed, or is going.
+// Package conformance sends random sequences of requests to the simulator's model of an API server
+// and to a real kube-apiserver, and compares the responses and the events of a watch. It compares
+// UIDs, resource versions and times by their meaning: whether an object is another one, has
+// changed, or is terminating.
 //
 //	hack/test-on-cluster.sh faults/sim/conformance
 //
-// SEQUENCES says how many sequences are played (1000, or 100 with -test.short), SEED with
-// which they begin. The controllers of the cluster are stopped meanwhile, because they
-// would act on what is compared. Claims are created and read only: on them, more than one
-// writes even so.
+// SEQUENCES is the number of sequences (1000, or 100 with -test.short), SEED the first one. The
+// controllers of the cluster are stopped meanwhile, because they would change the compared objects.
+// Claims are only created and read, because several components write to claims even so.
 package conformance

@@ -21,7 +21,7 @@ import (
 	setscheme "statefulset.dev/client/clientset/versioned/scheme"
 )
 
-// codec is what goes over the wire of one server, in each of its media types.
+// codec encodes and decodes the data of one server, in each of its media types.
 type codec struct {
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
@@ -31,7 +31,7 @@ func hostCodec() codec { return codec{scheme.Scheme, scheme.Codecs} }
 
 func setCodec() codec { return codec{setscheme.Scheme, setscheme.Codecs} }
 
-// accepted is the first media type of an Accept header that the server speaks.
+// accepted returns the first media type of an Accept header that the server supports.
 func (c codec) accepted(accept string) runtime.SerializerInfo {
 	for wanted := range strings.SplitSeq(accept, ",") {
 		mediaType, _, _ := strings.Cut(strings.TrimSpace(wanted), ";")
@@ -49,8 +49,8 @@ func (c codec) encoder(info runtime.SerializerInfo, version schema.GroupVersion)
 	}
 }
 
-// versions prefers the version of the resource, and has one for the types that
-// every version shares.
+// versions prefers the version of the resource, and contains one for the types that all versions
+// share.
 type versions []schema.GroupVersion
 
 func (v versions) KindForGroupVersionKinds(kinds []schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
@@ -59,7 +59,7 @@ func (v versions) KindForGroupVersionKinds(kinds []schema.GroupVersionKind) (sch
 
 func (v versions) Identifier() string { return schema.GroupVersions(v).Identifier() }
 
-// decode reads the body of a request.
+// decode decodes the body of a request.
 func (c codec) decode(body []byte, kind schema.GroupVersionKind, into runtime.Object) error {
 	if _, _, err := c.codecs.UniversalDeserializer().Decode(body, &kind, into); err != nil {
 		return fmt.Errorf("decoding the body: %w", err)
@@ -67,18 +67,18 @@ func (c codec) decode(body []byte, kind schema.GroupVersionKind, into runtime.Ob
 	return nil
 }
 
-// Encode returns an answer as the client wants it, and its media type.
+// Encode encodes a response as the client requests it, and returns its media type.
 func (s *Server) Encode(request *Request, object runtime.Object) (body []byte, mediaType string, err error) {
 	c, version, object := s.asked(request, object)
 	info := c.accepted(request.Accept)
 	body, err = runtime.Encode(c.encoder(info, version), object)
 	if err != nil {
-		return nil, "", fmt.Errorf("encoding the answer: %w", err)
+		return nil, "", fmt.Errorf("encoding the response: %w", err)
 	}
 	return body, info.MediaType, nil
 }
 
-// EncodeEvent returns an event as it goes into the stream of a watch.
+// EncodeEvent encodes an event for the stream of a watch.
 func (s *Server) EncodeEvent(request *Request, event watch.Event) ([]byte, error) {
 	c, version, object := s.asked(request, event.Object)
 	event.Object = object
@@ -93,7 +93,7 @@ func (s *Server) EncodeEvent(request *Request, event watch.Event) ([]byte, error
 	return frame.Bytes(), nil
 }
 
-// StreamHeader is the header that a watch begins with.
+// StreamHeader returns the header of the response to a watch.
 func (s *Server) StreamHeader(request *Request) http.Header {
 	mediaType := s.codec.accepted(request.Accept).MediaType
 	if mediaType != runtime.ContentTypeJSON {

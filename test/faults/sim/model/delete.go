@@ -15,8 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Delete tells an object to go. It is gone at once unless it has finalizers or may
-// go on for a while.
+// Delete deletes an object. It is removed at once unless it has finalizers or a grace period.
 func (s *Server) Delete(resource schema.GroupVersionResource, namespace, name string, options metav1.DeleteOptions) (Object, error) {
 	old, err := s.Get(resource, namespace, name)
 	if err != nil {
@@ -61,8 +60,8 @@ func checkPreconditions(resource schema.GroupVersionResource, object Object, pre
 	}
 }
 
-// askToGo gives an object that may go on for a while the time until when it does.
-// It is pending if it has been told before, and is not told to hurry now.
+// askToGo sets the deletion time of an object with a grace period. It reports pending if the object
+// was already deleted, and this request does not shorten its grace period.
 func (s *Server) askToGo(resource schema.GroupVersionResource, object Object, asked *int64) (period int64, graceful, pending bool) {
 	grace := s.kinds[resource].grace
 	if grace == nil {
@@ -114,8 +113,8 @@ func graceIsOver(object Object) bool {
 	return period == nil || *period == 0
 }
 
-// finalizersFor are the finalizers with the one by which the garbage collector is
-// asked to act first, if a policy was named.
+// finalizersFor returns the finalizers and, if a policy was named, the one that makes the garbage
+// collector act first.
 func finalizersFor(finalizers []string, policy *metav1.DeletionPropagation) []string {
 	if policy == nil {
 		return finalizers

@@ -36,27 +36,28 @@ var (
 	Secrets    = corev1.SchemeGroupVersion.WithResource("secrets")
 	Events     = corev1.SchemeGroupVersion.WithResource("events")
 	Revisions  = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
-	// Bindings stand for all that decides about requests, and the others for what there is none of.
+	// Bindings represent everything that decides about requests, and the other kinds are always
+	// empty.
 	Bindings = admissionv1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings")
 	Leases   = coordinationv1.SchemeGroupVersion.WithResource("leases")
 	Sets     = v1.SchemeGroupVersion.WithResource("statefulsets")
 )
 
-// kind is what the server knows of one resource.
+// kind describes one resource.
 type kind struct {
 	gvk     schema.GroupVersionKind
 	empty   func() Object
 	newList func() runtime.Object
-	// create prepares a new object, update one that replaces another through a
+	// create prepares a new object, and update an object that replaces another one through a
 	// subresource, which is empty for the object itself.
 	create func(object Object, now time.Time)
 	update func(object, old Object, subresource string, now time.Time)
-	// grace is for how many seconds an object goes on after it was told to go, with
-	// what the user has asked for; nil if it never does.
+	// grace returns the grace period of an object in seconds, given the period that the user has
+	// requested. It is nil if the kind has no graceful deletion.
 	grace func(object Object, asked *int64) int64
-	// fields keeps who manages which fields, nil if nobody asks for that.
+	// fields tracks the managers of fields, nil if no reader needs that.
 	fields *managedfields.FieldManager
-	// putCreates is true for a resource of which a PUT creates what is not there.
+	// putCreates is true for a resource whose PUT creates missing objects.
 	putCreates bool
 }
 
@@ -66,8 +67,8 @@ func hostKinds() map[schema.GroupVersionResource]kind {
 	return all
 }
 
-// decidingKinds are those on which it may depend what the host answers. Their objects are not looked
-// at: who plays the host decides.
+// decidingKinds returns the kinds on which the responses of the host cluster may depend. The model
+// does not read their objects; the test that acts as the host cluster decides.
 func decidingKinds() map[schema.GroupVersionResource]kind {
 	plain := func(version schema.GroupVersion, named string, empty func() Object, newList func() runtime.Object) kind {
 		return kind{gvk: version.WithKind(named), empty: empty, newList: newList}
@@ -173,7 +174,7 @@ func updatePod(object, old Object, subresource string, _ time.Time) {
 	pod.Status = before.Status
 }
 
-// podGrace is none for a pod that no node runs, or not any more.
+// podGrace returns 0 for a pod that no node runs, or that has finished.
 func podGrace(object Object, asked *int64) int64 {
 	pod := object.(*corev1.Pod)
 	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {

@@ -20,13 +20,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// List returns all objects of a resource in the order of their names, in one
-// namespace or, if it is empty, in all.
+// List returns all objects of a resource in the order of their names, in one namespace or, if it is
+// empty, in all.
 func (s *Server) List(resource schema.GroupVersionResource, namespace string) []Object {
 	return sorted(s.objects[resource], namespace, labels.Everything())
 }
 
-// listAt is a list as of a version of the past, zero for now.
+// listAt returns a list as of an earlier version, zero for now.
 func (s *Server) listAt(resource schema.GroupVersionResource, namespace string, selector labels.Selector,
 	at int64) (runtime.Object, error) {
 	list := s.kinds[resource].newList()
@@ -36,11 +36,11 @@ func (s *Server) listAt(resource schema.GroupVersionResource, namespace string, 
 		items = append(items, object)
 	}
 	if err := meta.SetList(list, items); err != nil {
-		return nil, fmt.Errorf("making a list of %s: %w", resource.Resource, err)
+		return nil, fmt.Errorf("creating a list of %s: %w", resource.Resource, err)
 	}
 	accessor, err := meta.ListAccessor(list)
 	if err != nil {
-		return nil, fmt.Errorf("making a list of %s: %w", resource.Resource, err)
+		return nil, fmt.Errorf("creating a list of %s: %w", resource.Resource, err)
 	}
 	accessor.SetResourceVersion(strconv.FormatInt(s.at(at), 10))
 	return list, nil
@@ -53,7 +53,7 @@ func (s *Server) at(version int64) int64 {
 	return version
 }
 
-// asOf is the state at a version, zero for now.
+// asOf returns the state at a version, zero for now.
 func (s *Server) asOf(resource schema.GroupVersionResource, version int64) map[types.NamespacedName]Object {
 	if version == 0 {
 		return s.objects[resource]
@@ -87,7 +87,7 @@ func selectorOf(options metav1.ListOptions) (labels.Selector, error) {
 	return selector, nil
 }
 
-// only leaves in a list the object of a name.
+// only keeps the object with a name in a list, and removes all others.
 func only(list runtime.Object, name string) (runtime.Object, error) {
 	_, objects := Items(list)
 	var items []runtime.Object
@@ -97,15 +97,15 @@ func only(list runtime.Object, name string) (runtime.Object, error) {
 		}
 	}
 	if err := meta.SetList(list, items); err != nil {
-		return nil, fmt.Errorf("making a list of %s: %w", name, err)
+		return nil, fmt.Errorf("creating a list of %s: %w", name, err)
 	}
 	return list, nil
 }
 
-// Items are the options and the objects of a list.
+// Items returns the metadata and the objects of a list.
 func Items(list runtime.Object) (metav1.ListInterface, []Object) {
 	var objects []Object
-	// Only something that is no list makes these fail.
+	// These calls fail only for something that is not a list.
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
 		objects = append(objects, item.(Object))
 		return nil
@@ -114,7 +114,7 @@ func Items(list runtime.Object) (metav1.ListInterface, []Object) {
 	return accessor, objects
 }
 
-// Past is the state of an object at a version, nil if it never had it.
+// Past returns the state of an object at a version, nil if the object never had that version.
 func (s *Server) Past(resource schema.GroupVersionResource, name string, uid types.UID, version string) Object {
 	if object := s.PastAt(resource, name, version); object != nil && object.GetUID() == uid {
 		return object
@@ -122,7 +122,8 @@ func (s *Server) Past(resource schema.GroupVersionResource, name string, uid typ
 	return nil
 }
 
-// PastAt is the state of the object of a name at a version, whatever its UID, nil if there was none.
+// PastAt returns the state of the object with a name at a version, whatever its UID, nil if there
+// was none.
 func (s *Server) PastAt(resource schema.GroupVersionResource, name, version string) Object {
 	for _, change := range s.changes[resource] {
 		if object := change.Object; object.GetName() == name && object.GetResourceVersion() == version {

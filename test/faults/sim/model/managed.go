@@ -20,17 +20,17 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// fieldManager keeps who manages which fields of the objects of a kind, as an API server does.
+// fieldManager tracks the managers of fields of the objects of a kind, like an API server.
 func fieldManager(gvk schema.GroupVersionKind) *managedfields.FieldManager {
 	fields, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), scheme.Scheme, scheme.Scheme, scheme.Scheme,
 		gvk, gvk.GroupVersion(), "", nil)
 	if err != nil {
-		panic(fmt.Sprintf("managing the fields of %s: %v", gvk.Kind, err))
+		panic(fmt.Sprintf("tracking the field managers of %s: %v", gvk.Kind, err))
 	}
 	return fields
 }
 
-// managed is an object that a manager has changed, with a note of that.
+// managed returns an object that a manager has changed, with updated managed fields.
 func (k kind) managed(old, object Object, manager string) Object {
 	if k.fields == nil {
 		object.SetManagedFields(nil)
@@ -41,12 +41,12 @@ func (k kind) managed(old, object Object, manager string) Object {
 	object.GetObjectKind().SetGroupVersionKind(k.gvk)
 	noted, err := k.stored(k.fields.UpdateNoErrors(before, object, manager))
 	if err != nil {
-		panic(fmt.Sprintf("managing the fields of %s: %v", object.GetName(), err))
+		panic(fmt.Sprintf("tracking the field managers of %s: %v", object.GetName(), err))
 	}
 	return noted
 }
 
-// stored is an object as it is read again: times lose what is below a second.
+// stored returns an object as it is read again: times lose their fractions of a second.
 func (k kind) stored(object runtime.Object) (Object, error) {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) apply(r *Request) (runtime.Object, error) {
 	}
 	if _, err := s.Get(r.Resource, r.Namespace, r.Name); apierrors.IsNotFound(err) {
 		if applied.GetUID() != "" {
-			return nil, apierrors.NewConflict(r.Resource.GroupResource(), r.Name, errors.New("there is no object of this UID"))
+			return nil, apierrors.NewConflict(r.Resource.GroupResource(), r.Name, errors.New("no object has this UID"))
 		}
 		made, err := kind.merged(kind.empty(), applied, r)
 		if err != nil {
@@ -89,7 +89,7 @@ func (k kind) merged(live Object, applied *unstructured.Unstructured, r *Request
 	return k.stored(merged)
 }
 
-// asked is an object as the client asks for it, whole or its metadata, and what encodes it.
+// asked returns an object as the client requests it, whole or only its metadata, and its codec.
 func (s *Server) asked(request *Request, object runtime.Object) (codec, schema.GroupVersion, runtime.Object) {
 	if !strings.Contains(request.Accept, "as=PartialObjectMetadata") {
 		return s.codec, request.Resource.GroupVersion(), object
@@ -97,7 +97,8 @@ func (s *Server) asked(request *Request, object runtime.Object) (codec, schema.G
 	return codec{metainternal.Scheme, metainternal.Codecs}, metav1.SchemeGroupVersion, aboutOf(object)
 }
 
-// aboutOf is the metadata of an object, or of those of a list. All else is as it was.
+// aboutOf returns the metadata of an object, or of the objects of a list. It returns anything else
+// unchanged.
 func aboutOf(object runtime.Object) runtime.Object {
 	if whole, ok := object.(Object); ok {
 		about := meta.AsPartialObjectMetadata(whole)

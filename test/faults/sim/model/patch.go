@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// applyPatch returns what a patch makes of an object.
+// applyPatch applies a patch to an object.
 func (k kind) applyPatch(object Object, patchType types.PatchType, patch []byte) (Object, error) {
 	before, err := json.Marshal(object)
 	if err != nil {
@@ -28,7 +28,7 @@ func (k kind) applyPatch(object Object, patchType types.PatchType, patch []byte)
 	case types.StrategicMergePatchType:
 		after, err = strategicpatch.StrategicMergePatch(before, patch, k.empty())
 	default:
-		err = fmt.Errorf("no rule to apply %q", patchType)
+		err = fmt.Errorf("patch type %q is not supported", patchType)
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -43,10 +43,10 @@ func (k kind) applyPatch(object Object, patchType types.PatchType, patch []byte)
 func mergePatch(document, patch []byte) ([]byte, error) {
 	var into, from any
 	if err := json.Unmarshal(document, &into); err != nil {
-		return nil, fmt.Errorf("reading the object to patch: %w", err)
+		return nil, fmt.Errorf("decoding the object to patch: %w", err)
 	}
 	if err := json.Unmarshal(patch, &from); err != nil {
-		return nil, fmt.Errorf("reading the patch: %w", err)
+		return nil, fmt.Errorf("decoding the patch: %w", err)
 	}
 	merged, err := json.Marshal(merge(into, from))
 	if err != nil {
@@ -58,16 +58,16 @@ func mergePatch(document, patch []byte) ([]byte, error) {
 func jsonPatch(document, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
-		return nil, fmt.Errorf("reading the patch: %w", err)
+		return nil, fmt.Errorf("decoding the patch: %w", err)
 	}
 	patched, err := operations.Apply(document)
 	if err != nil {
-		return nil, fmt.Errorf("patching: %w", err)
+		return nil, fmt.Errorf("applying the patch: %w", err)
 	}
 	return patched, nil
 }
 
-// merge is RFC 7386: null removes, objects are merged, all else is replaced.
+// merge implements RFC 7386: null removes, objects are merged, everything else is replaced.
 func merge(into, from any) any {
 	patch, ok := from.(map[string]any)
 	if !ok {

@@ -21,23 +21,23 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Request is what a client asks of one resource.
+// Request is a request for one resource.
 type Request struct {
 	// Verb is get, list, watch, create, update, patch or delete.
 	Verb                         string
 	Resource                     schema.GroupVersionResource
 	Namespace, Name, Subresource string
-	// Manager is who manages the fields that are written, and Force takes them from others.
+	// Manager is the field manager of a write, and Force lets it take fields from other managers.
 	Manager string
 	Force   bool
-	// List are the options of a list or a watch.
+	// List contains the options of a list or a watch.
 	List metav1.ListOptions
-	// ContentType and Body are what is sent, Accept is what may come back.
+	// ContentType and Body are what is sent; Accept is what may be returned.
 	ContentType, Accept string
 	Body                []byte
 }
 
-// Mutates reports whether the request is meant to change something.
+// Mutates reports whether the verb of the request changes something.
 func (r *Request) Mutates() bool { return r.Verb != "get" && r.Verb != "list" && r.Verb != "watch" }
 
 func (r *Request) String() string {
@@ -49,7 +49,7 @@ func (r *Request) String() string {
 	return text
 }
 
-// ReadRequest reads what an HTTP request asks for.
+// ReadRequest parses an HTTP request.
 func ReadRequest(from *http.Request) (*Request, error) {
 	r := &Request{ContentType: from.Header.Get("Content-Type"), Accept: from.Header.Get("Accept")}
 	if err := r.readPath(strings.Split(strings.Trim(from.URL.Path, "/"), "/")); err != nil {
@@ -80,7 +80,7 @@ func ReadRequest(from *http.Request) (*Request, error) {
 	return r, nil
 }
 
-// readPath reads api/v1/... or apis/group/version/..., with or without a namespace.
+// readPath parses api/v1/... or apis/group/version/..., with or without a namespace.
 func (r *Request) readPath(parts []string) error {
 	switch {
 	case len(parts) >= 3 && parts[0] == "api":
@@ -101,7 +101,7 @@ func (r *Request) readPath(parts []string) error {
 	return nil
 }
 
-// Single is the name by which a list asks for one object, and false if it asks for more.
+// Single returns the name by which a list asks for one object, and false if it asks for more.
 func (r *Request) Single() (string, bool) {
 	selector, err := fields.ParseSelector(r.List.FieldSelector)
 	if r.Verb != "list" || err != nil {
@@ -110,9 +110,8 @@ func (r *Request) Single() (string, bool) {
 	return selector.RequiresExactMatch(metav1.ObjectNameField)
 }
 
-// Answer carries out any request but a watch. The error is what the server
-// answers; a list that allows a past state is answered with the one of the given
-// version, zero for now.
+// Answer carries out any request except a watch. The error is the server's response. A list that
+// allows an earlier state gets that of the given version, zero for now.
 func (s *Server) Answer(r *Request, past int64) (runtime.Object, error) {
 	kind, ok := s.kinds[r.Resource]
 	if !ok {
@@ -149,7 +148,7 @@ func (s *Server) Answer(r *Request, past int64) (runtime.Object, error) {
 	}
 }
 
-// replace carries out a PUT. Unlike a patch, it finds another UID to be a conflict.
+// replace carries out a PUT. Unlike a patch, it reports another UID as a conflict.
 func (s *Server) replace(r *Request) (runtime.Object, error) {
 	object, err := s.Decode(r)
 	if err != nil {
@@ -158,7 +157,7 @@ func (s *Server) replace(r *Request) (runtime.Object, error) {
 	old, err := s.Get(r.Resource, r.Namespace, r.Name)
 	switch {
 	case apierrors.IsNotFound(err) && s.kinds[r.Resource].putCreates && object.GetUID() != "":
-		return nil, apierrors.NewConflict(r.Resource.GroupResource(), r.Name, errors.New("there is no object of this UID"))
+		return nil, apierrors.NewConflict(r.Resource.GroupResource(), r.Name, errors.New("no object has this UID"))
 	case apierrors.IsNotFound(err) && s.kinds[r.Resource].putCreates:
 		object.SetResourceVersion("")
 		return s.Create(r.Resource, r.Namespace, object)
@@ -173,7 +172,7 @@ func (s *Server) replace(r *Request) (runtime.Object, error) {
 	return s.Update(r.Resource, r.Namespace, r.Name, r.Subresource, func(Object) (Object, error) { return object, nil })
 }
 
-// answerList reads the past only for a client that says that any state will do.
+// answerList reads an earlier state only for a client that accepts any state.
 func (s *Server) answerList(r *Request, past int64) (runtime.Object, error) {
 	selector, err := selectorOf(r.List)
 	if err != nil {
@@ -189,7 +188,7 @@ func (s *Server) answerList(r *Request, past int64) (runtime.Object, error) {
 	return list, err
 }
 
-// Decode is the object in the body of a request.
+// Decode returns the object in the body of a request.
 func (s *Server) Decode(r *Request) (Object, error) {
 	kind := s.kinds[r.Resource]
 	object := kind.empty()
@@ -199,7 +198,7 @@ func (s *Server) Decode(r *Request) (Object, error) {
 	return object, nil
 }
 
-// DeleteOptions are the options in the body of a delete.
+// DeleteOptions returns the options in the body of a delete.
 func (s *Server) DeleteOptions(r *Request) (metav1.DeleteOptions, error) {
 	var options metav1.DeleteOptions
 	if len(r.Body) == 0 {

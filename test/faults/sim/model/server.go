@@ -19,13 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Server holds the objects of some resources, which share one count of resource
-// versions.
+// Server stores the objects of some resources, which share one counter of resource versions.
 type Server struct {
-	// Now tells the time, and NewUID makes UIDs; both are the caller's.
+	// Now returns the time, and NewUID creates UIDs. The caller provides both.
 	Now    func() time.Time
 	NewUID func() types.UID
-	// Changed, if set, is told of every change as soon as it is made.
+	// Changed, if set, is called for every change at once.
 	Changed func(schema.GroupVersionResource, Change)
 
 	kinds   map[schema.GroupVersionResource]kind
@@ -37,15 +36,16 @@ type Server struct {
 	version int64
 }
 
-// Change is one version of one object. Object is the new state, or the last one if
-// the object is gone, and Before the one that was replaced, nil if there was none.
+// Change is one version of one object. Object is the new state, or the last one if the object was
+// removed, and Before the state that was replaced, nil if there was none.
 type Change struct {
 	Type           watch.EventType
 	Object, Before Object
 	Version        int64
 }
 
-// NewHost returns a server of pods, claims, revisions, config maps, leases and events.
+// NewHost returns a server of the host cluster's resources: pods, claims, revisions, ConfigMaps,
+// Secrets, leases, events, and those on which its responses may depend.
 func NewHost(now func() time.Time, newUID func() types.UID) *Server {
 	return newServer(now, newUID, hostKinds(), hostCodec())
 }
@@ -68,7 +68,7 @@ func newServer(now func() time.Time, newUID func() types.UID, kinds map[schema.G
 	return s
 }
 
-// Version is the resource version that the server has come to.
+// Version returns the current resource version of the server.
 func (s *Server) Version() int64 { return s.version }
 
 // Serves reports whether the server has the resource.
@@ -86,7 +86,7 @@ func (s *Server) Get(resource schema.GroupVersionResource, namespace, name strin
 	return object, nil
 }
 
-// somebody is the manager of fields that were not written by a request.
+// The manager of fields that were not written by a request.
 const somebody = "somebody"
 
 // Create stores a new object.
@@ -123,22 +123,22 @@ func (s *Server) create(resource schema.GroupVersionResource, namespace, manager
 	return s.put(resource, watch.Added, kind.managed(kind.empty(), object, manager), nil), nil
 }
 
-// Update replaces an object, or one of its subresources, by what change makes of a
-// copy of it. If that names a resource version or a UID, it must be the object's.
+// Update replaces an object, or one of its subresources, with the result of change for a copy of
+// it. If that contains a resource version or a UID, it must match the object's.
 func (s *Server) Update(resource schema.GroupVersionResource, namespace, name, subresource string,
 	change func(Object) (Object, error)) (Object, error) {
 	return s.change(resource, namespace, name, subresource, somebody, change)
 }
 
-// Patch changes an object by a JSON merge patch.
+// Patch changes an object with a JSON merge patch.
 func (s *Server) Patch(resource schema.GroupVersionResource, namespace, name string, patch []byte) (Object, error) {
 	return s.Update(resource, namespace, name, "", func(old Object) (Object, error) {
 		return s.kinds[resource].applyPatch(old, types.MergePatchType, patch)
 	})
 }
 
-// change is Update, by the manager of the fields that are changed. It is empty if the object tells
-// that already.
+// change is Update with the manager of the changed fields. The manager is empty if the object
+// already contains its managed fields.
 func (s *Server) change(resource schema.GroupVersionResource, namespace, name, subresource, manager string,
 	change func(Object) (Object, error)) (Object, error) {
 	old, err := s.Get(resource, namespace, name)
@@ -181,7 +181,7 @@ func containsAll(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
-// keepSystemFields undoes what nobody can change by an update.
+// keepSystemFields restores the fields that an update cannot change.
 func keepSystemFields(object, old Object) {
 	object.SetNamespace(old.GetNamespace())
 	object.SetName(old.GetName())
@@ -220,7 +220,7 @@ func (s *Server) note(resource schema.GroupVersionResource, change Change) {
 	}
 }
 
-// now is the time as objects hold it: in whole seconds.
+// now returns the time in whole seconds, as objects contain it.
 func (s *Server) now() metav1.Time { return metav1.NewTime(s.Now().Truncate(time.Second)) }
 
 func key(object Object) types.NamespacedName {

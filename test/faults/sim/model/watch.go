@@ -15,22 +15,22 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Stream is one watch. It is asked for its events one by one.
+// Stream is one watch. The caller takes its events one by one.
 type Stream struct {
 	server    *Server
 	resource  schema.GroupVersionResource
 	namespace string
 	selector  labels.Selector
-	// initial are events that come first, without a change.
+	// initial are the events that come first, without a change.
 	initial []watch.Event
-	// version is that of the last change that was looked at.
+	// version is the version of the last visited change.
 	version int64
-	// next is the index of the change to look at next.
+	// next is the index of the next change to visit.
 	next int
 }
 
-// Watch begins a watch. One that begins with a list allows a state of the past if
-// it names a version, and gets that of the given one, zero for now.
+// Watch starts a watch. A watch that starts with a list and names a version allows an earlier
+// state: it gets that of the given version, zero for now.
 func (s *Server) Watch(r *Request, past int64) (*Stream, error) {
 	selector, err := selectorOf(r.List)
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *Stream) begin(version int64, marked bool) {
 	}
 }
 
-// Bookmark tells how far the stream has come, and nothing else.
+// Bookmark returns an event that only contains the version of the stream.
 func (w *Stream) Bookmark() watch.Event {
 	object := w.server.kinds[w.resource].empty()
 	object.GetObjectKind().SetGroupVersionKind(w.server.kinds[w.resource].gvk)
@@ -77,22 +77,22 @@ func (w *Stream) Bookmark() watch.Event {
 	return watch.Event{Type: watch.Bookmark, Object: object}
 }
 
-// Resource is what the stream is of.
+// Resource returns the resource of the stream.
 func (w *Stream) Resource() schema.GroupVersionResource { return w.resource }
 
-// Version is how far the stream has come.
+// Version returns the version that the stream has reached.
 func (w *Stream) Version() int64 { return w.version }
 
-// Beginning reports whether there are events left that come before all changes.
+// Beginning reports whether initial events are left.
 func (w *Stream) Beginning() bool { return len(w.initial) > 0 }
 
-// Waiting reports whether there is an event to take.
+// Waiting reports whether an event is available.
 func (w *Stream) Waiting() bool {
 	w.skip()
 	return len(w.initial) > 0 || w.next < len(w.server.changes[w.resource])
 }
 
-// Next takes an event; there must be one.
+// Next returns the next event; there must be one.
 func (w *Stream) Next() watch.Event {
 	if len(w.initial) > 0 {
 		event := w.initial[0]
@@ -106,7 +106,7 @@ func (w *Stream) Next() watch.Event {
 	return w.eventOf(change)
 }
 
-// skip passes the changes that do not concern the watch.
+// skip skips the changes that do not concern the watch.
 func (w *Stream) skip() {
 	changes := w.server.changes[w.resource]
 	for w.next < len(changes) && w.eventOf(changes[w.next]).Type == "" {
@@ -115,8 +115,8 @@ func (w *Stream) skip() {
 	}
 }
 
-// eventOf is a change as the watch sees it: an object that does not match any more
-// is gone for it. The type is empty if it sees nothing.
+// eventOf returns a change as the watch sees it: an object that no longer matches is deleted for
+// the watch. The type is empty if the watch does not see the change.
 func (w *Stream) eventOf(change Change) watch.Event {
 	if w.namespace != "" && change.Object.GetNamespace() != w.namespace {
 		return watch.Event{}
@@ -137,6 +137,6 @@ func (w *Stream) eventOf(change Change) watch.Event {
 	}
 }
 
-// Forget makes the server forget the changes up to now, so that a watch cannot go
-// on from an earlier version.
+// Forget makes the server forget the changes up to now, so that a watch cannot continue from an
+// earlier version.
 func (s *Server) Forget(resource schema.GroupVersionResource) { s.oldest[resource] = s.version }

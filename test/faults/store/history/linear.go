@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NotLinearizable returns one sentence for each object whose requests cannot be put
-// into one order that explains all answers, or for which this could not be decided
-// in the time given for it.
+// NotLinearizable returns one sentence for each object whose requests have no order that explains
+// all responses, or for which this could not be decided in the given time.
 func NotLinearizable(operations []Operation, truth *Truth, perObject time.Duration) []string {
 	byKey := map[string][]porcupine.Operation{}
 	for _, op := range settled(operations, truth) {
@@ -27,7 +26,7 @@ func NotLinearizable(operations []Operation, truth *Truth, perObject time.Durati
 		switch porcupine.CheckOperationsTimeout(register(), ops, perObject) {
 		case porcupine.Ok:
 		case porcupine.Illegal:
-			found = append(found, fmt.Sprintf("the %d requests for %s have no order that explains their answers", len(ops), key))
+			found = append(found, fmt.Sprintf("no order of the %d requests for %s explains their responses", len(ops), key))
 		case porcupine.Unknown:
 			found = append(found, fmt.Sprintf("no order of the %d requests for %s was found or excluded in %s", len(ops), key, perObject))
 		}
@@ -35,8 +34,8 @@ func NotLinearizable(operations []Operation, truth *Truth, perObject time.Durati
 	return found
 }
 
-// settled replaces the unknown outcomes by what the storage says: a write that is
-// there happened at any time after it was asked for, another one never did.
+// settled replaces the unknown outcomes with those of the storage: a write that is stored happened
+// at any time after its request, and any other write never happened.
 func settled(operations []Operation, truth *Truth) []Operation {
 	acknowledged := map[types.UID]bool{}
 	for _, op := range operations {
@@ -61,8 +60,8 @@ func settled(operations []Operation, truth *Truth) []Operation {
 			}
 		}
 	}
-	// Of several deletes of one object that might have happened, one did. The one
-	// that was asked for first could have happened whenever any of them could.
+	// Of several deletes of one object that might have happened, one did. The earliest request
+	// could have been carried out whenever any of them could.
 	for uid, op := range candidates {
 		if _, ok := truth.deletions[uid]; ok && !acknowledged[uid] {
 			op.Answer, op.Return = Done, math.MaxInt64
@@ -72,8 +71,8 @@ func settled(operations []Operation, truth *Truth) []Operation {
 	return out
 }
 
-// object is the state of one object in the model. A deleted one still has the
-// revision that its successor must exceed.
+// object is the state of one object in the model. A deleted one still has the revision that its
+// successor must exceed.
 type object struct {
 	exists   bool
 	uid      types.UID
@@ -81,8 +80,8 @@ type object struct {
 	revision int64
 }
 
-// register is the model of one object: what each request must have been told if it
-// was carried out in a given state, and the state after it.
+// register returns the model of one object: the response that each request must have got if it was
+// carried out in a given state, and the state after it.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return object{} },
@@ -113,8 +112,8 @@ func step(before object, op Operation) (object, bool) {
 	}
 }
 
-// conflicts says whether a write may be refused. One that is bound to nothing is
-// tried again by the server, and so it may be refused at any time.
+// conflicts reports whether a write may be refused. The server retries a write without
+// preconditions, so that may be refused at any time.
 func conflicts(before object, op Operation) bool {
 	switch op.Kind {
 	case Update:

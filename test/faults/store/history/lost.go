@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Lost compares the answers with the storage, and returns one sentence for each
-// acknowledged write that is missing or different there, for each read of what the
-// storage never held, and for each change of it that no client has asked for.
+// Lost compares the responses with the storage, and returns one sentence for each acknowledged
+// write that is missing or different there, for each read of a version that was never stored, and
+// for each stored change that no client has requested.
 func Lost(operations []Operation, truth *Truth) []string {
 	var found []string
 	asked, deleted := map[string]bool{}, map[types.UID]bool{}
@@ -29,50 +29,50 @@ func Lost(operations []Operation, truth *Truth) []string {
 	}
 	for _, change := range truth.Changes {
 		if change.Deleted && !deleted[change.UID] {
-			found = append(found, fmt.Sprintf("nobody has deleted %s (%s) at revision %d", change.Key, change.UID, change.Revision))
+			found = append(found, fmt.Sprintf("no client has deleted %s (%s) at revision %d", change.Key, change.UID, change.Revision))
 		}
 		if !change.Deleted && !asked[change.Write] {
-			found = append(found, fmt.Sprintf("nobody has asked for write %q of %s at revision %d", change.Write, change.Key, change.Revision))
+			found = append(found, fmt.Sprintf("no client has requested write %q of %s at revision %d", change.Write, change.Key, change.Revision))
 		}
 	}
 	return found
 }
 
-// misanswered says what is wrong with the answer to an operation that was done.
+// misanswered returns what is wrong with the response to an operation that was carried out.
 func misanswered(op Operation, truth *Truth) []string {
 	switch op.Kind {
 	case Read:
 		if stored := truth.byWrite[op.Got.Write]; stored != op.Got {
-			return []string{fmt.Sprintf("the storage never held what was read, but %+v: %v", stored, op)}
+			return []string{fmt.Sprintf("the storage never contained what was read, but %+v: %v", stored, op)}
 		}
 	case Delete:
 		if _, ok := truth.deletions[op.BaseUID]; !ok {
-			return []string{fmt.Sprintf("the storage holds no deletion of %s: %v", op.BaseUID, op)}
+			return []string{fmt.Sprintf("the storage contains no deletion of %s: %v", op.BaseUID, op)}
 		}
 	case Create, Update, Patch:
 		if stored, ok := truth.byWrite[op.Write]; !ok {
-			return []string{fmt.Sprintf("the storage holds no such write: %v", op)}
+			return []string{fmt.Sprintf("the storage does not contain this write: %v", op)}
 		} else if stored != op.Got {
-			return []string{fmt.Sprintf("the storage holds %+v, the client was told %+v: %v", stored, op.Got, op)}
+			return []string{fmt.Sprintf("the storage contains %+v, but the client got %+v: %v", stored, op.Got, op)}
 		}
 	}
 	return nil
 }
 
-// Inconsistent returns one sentence for each list that is not what the storage held
-// at the list's revision.
+// Inconsistent returns one sentence for each list that differs from the content of the storage at
+// the list's revision.
 func Inconsistent(snapshots []Snapshot, truth *Truth) []string {
 	var found []string
 	for _, snapshot := range snapshots {
 		want := truth.At(snapshot.Revision)
 		for _, got := range snapshot.Versions {
 			if want[got.Key] != got {
-				found = append(found, fmt.Sprintf("a list at revision %d shows %+v, the storage held %+v", snapshot.Revision, got, want[got.Key]))
+				found = append(found, fmt.Sprintf("a list at revision %d shows %+v, but the storage contained %+v", snapshot.Revision, got, want[got.Key]))
 			}
 			delete(want, got.Key)
 		}
 		for key, missing := range want {
-			found = append(found, fmt.Sprintf("a list at revision %d of %d objects lacks %s of revision %d", snapshot.Revision,
+			found = append(found, fmt.Sprintf("a list at revision %d with %d objects lacks %s of revision %d", snapshot.Revision,
 				len(snapshot.Versions), key, missing.Revision))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Kind is what a request asks for.
+// Kind is the kind of a request.
 type Kind string
 
 // The kinds of requests.
@@ -22,40 +22,38 @@ const (
 	Delete Kind = "delete"
 )
 
-// Answer is what a client was told.
+// Answer is the response to a client.
 type Answer string
 
 // The answers.
 const (
-	// Unknown is a request that timed out, or was answered with an error that does
-	// not say whether it was carried out.
+	// Unknown is a request that timed out, or whose error does not say whether it was carried out.
 	Unknown Answer = "unknown"
 	// Done is a write that was acknowledged, or a read that found the object.
 	Done Answer = "done"
 	// Absent is a 404.
 	Absent Answer = "absent"
-	// Conflict is a 409: the object is not the version that the write was meant for.
+	// Conflict is a 409: the object is not the version to which the write applies.
 	Conflict Answer = "conflict"
 	// Exists is a 409 for a create.
 	Exists Answer = "exists"
 )
 
-// Operation is one request of one client, with its answer.
+// Operation is one request of one client, with its response.
 type Operation struct {
 	Client int
 	Kind   Kind
 	Key    string
-	// Write names the write, uniquely.
+	// Write is the unique name of the write.
 	Write string
-	// BaseUID and BaseRevision are what an update is bound to; a delete is bound to
-	// the UID only.
+	// BaseUID and BaseRevision are the preconditions of an update; a delete has only the UID.
 	BaseUID      types.UID
 	BaseRevision int64
-	// Call and Return are when the request was made and answered, since the begin
-	// of the run. What is read of a list has the times of the list.
+	// Call and Return are the times of the request and the response, since the beginning of the
+	// run. An object that is read from a list has the times of the list.
 	Call, Return time.Duration
 	Answer       Answer
-	// Got is the object in the answer, if there was one.
+	// Got is the object in the response, if there was one.
 	Got Version
 }
 
@@ -67,7 +65,7 @@ func (o Operation) String() string {
 	return text
 }
 
-// Snapshot is the answer to a list of everything.
+// Snapshot is the response to a list of everything.
 type Snapshot struct {
 	// Revision is the list's resource version.
 	Revision int64

@@ -18,11 +18,11 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// progressInterval is how often etcd is asked how far it has told its history.
+// progressInterval is how often etcd is asked how far the watch of its history has come.
 const progressInterval = 100 * time.Millisecond
 
-// ReadTruth reads from etcd what has become of the sets of one namespace below a
-// prefix, from the first revision on. The history must not be compacted.
+// ReadTruth reads the history of the sets of one namespace below a prefix from etcd, from the first
+// revision on. The history must not be compacted.
 func ReadTruth(ctx context.Context, etcd *clientv3.Client, prefix, namespace string) (*Truth, error) {
 	now, err := etcd.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
@@ -85,7 +85,7 @@ const protobufMagic = "k8s\x00"
 func decode(value []byte) (*v1.StatefulSet, error) {
 	content, ok := bytes.CutPrefix(value, []byte(protobufMagic))
 	if !ok {
-		return nil, errors.New("it is not stored as protobuf")
+		return nil, errors.New("the value is not protobuf")
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(content); err != nil {

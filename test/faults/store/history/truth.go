@@ -12,15 +12,15 @@ import (
 
 // Change is one revision of the storage.
 type Change struct {
-	// Version is what the object is since then; of a deleted object, what it was
-	// last, with the revision of the deletion.
+	// Version is the object since then; for a deleted object, its last version, with the revision
+	// of the deletion.
 	Version
 	Deleted bool
-	// Previous is what the object was before; nil if there was none.
+	// Previous is the version before, nil if there was none.
 	Previous *Version
 }
 
-// Truth is all that the storage has gone through.
+// Truth is the whole history of the storage.
 type Truth struct {
 	// Changes are in the order of their revisions.
 	Changes   []Change
@@ -28,7 +28,7 @@ type Truth struct {
 	deletions map[types.UID]Version
 }
 
-// NewTruth orders the changes, each of which may come without its Previous.
+// NewTruth orders the changes, each of which may lack its Previous.
 func NewTruth(changes []Change) *Truth {
 	t := &Truth{Changes: slices.Clone(changes), byWrite: map[string]Version{}, deletions: map[types.UID]Version{}}
 	slices.SortFunc(t.Changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
@@ -54,7 +54,7 @@ func NewTruth(changes []Change) *Truth {
 	return t
 }
 
-// At is what the storage held at a revision.
+// At returns the content of the storage at a revision.
 func (t *Truth) At(revision int64) map[string]Version {
 	state := map[string]Version{}
 	for _, change := range t.Changes {

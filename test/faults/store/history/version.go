@@ -15,29 +15,28 @@ import (
 )
 
 const (
-	// WriteAnnotation holds on each object the name of the write that made it what
-	// it is.
+	// WriteAnnotation contains, on each object, the name of the write that produced its state.
 	WriteAnnotation = "faults.statefulset.dev/write"
-	// ColorLabel is a label that writes change, so that objects come into sight of
-	// a watch by label and leave it.
+	// ColorLabel is a label that writes change, so that objects start and stop matching a watch by
+	// label.
 	ColorLabel = "color"
 )
 
-// Version is one state of one object, as somebody saw it.
+// Version is one state of one object, as a client or the storage shows it.
 type Version struct {
 	// Key is the name of the object.
 	Key string
 	UID types.UID
-	// Write is the name of the write that made this version.
+	// Write is the name of the write that produced this version.
 	Write string
 	Color string
 	// Revision is the resource version.
 	Revision int64
-	// Digest is equal for two objects that are equal in all but the resource version.
+	// Digest is equal for two objects that differ at most in the resource version.
 	Digest string
 }
 
-// VersionOf is the version that set is.
+// VersionOf returns the version of a set.
 func VersionOf(set *v1.StatefulSet) (Version, error) {
 	revision, err := strconv.ParseInt(set.ResourceVersion, 10, 64)
 	if err != nil {

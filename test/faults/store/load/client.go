@@ -25,11 +25,11 @@ import (
 
 const (
 	resource = "statefulsets"
-	// requestTimeout is when a client gives up, and does not know the outcome.
+	// requestTimeout is when a client stops waiting, and does not know the outcome.
 	requestTimeout = 15 * time.Second
 )
 
-// Client makes requests for the sets of one namespace, and logs each.
+// Client sends requests for the sets of one namespace, and logs each.
 type Client struct {
 	log       *Log
 	namespace string
@@ -39,9 +39,8 @@ type Client struct {
 	sets      typed.AppsV1Interface
 }
 
-// NewClient is a client with a number of its own. A request that the server wants to
-// have made again is made at most 1+retries times: with more than none, an outcome
-// may be that of an attempt before the last one.
+// NewClient returns a client with its own number. A request that the server asks to retry is sent
+// at most 1+retries times. With retries, an outcome may be that of an attempt before the last one.
 func NewClient(log *Log, config *rest.Config, namespace string, number, retries int) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -54,7 +53,7 @@ func NewClient(log *Log, config *rest.Config, namespace string, number, retries 
 	return &Client{log: log, namespace: namespace, number: number, retries: retries, sets: clients.AppsV1()}, nil
 }
 
-// Create makes a set.
+// Create creates a set.
 func (c *Client) Create(ctx context.Context, key, color string) history.Operation {
 	op := c.operation(history.Create, key)
 	op.Write = c.nextWrite()
@@ -62,7 +61,7 @@ func (c *Client) Create(ctx context.Context, key, color string) history.Operatio
 	return c.do(ctx, op, c.sets.RESTClient().Post().Namespace(c.namespace).Resource(resource).Body(set))
 }
 
-// Update replaces the version that is given.
+// Update replaces the given version.
 func (c *Client) Update(ctx context.Context, base history.Version, color string) history.Operation {
 	op := c.operation(history.Update, base.Key)
 	op.Write, op.BaseUID, op.BaseRevision = c.nextWrite(), base.UID, base.Revision
@@ -71,7 +70,7 @@ func (c *Client) Update(ctx context.Context, base history.Version, color string)
 	return c.do(ctx, op, c.sets.RESTClient().Put().Namespace(c.namespace).Resource(resource).Name(base.Key).Body(set))
 }
 
-// Patch changes whatever version there is.
+// Patch changes the current version.
 func (c *Client) Patch(ctx context.Context, key, color string) history.Operation {
 	op := c.operation(history.Patch, key)
 	op.Write = c.nextWrite()
@@ -80,7 +79,7 @@ func (c *Client) Patch(ctx context.Context, key, color string) history.Operation
 		c.sets.RESTClient().Patch(types.MergePatchType).Namespace(c.namespace).Resource(resource).Name(key).Body([]byte(patch)))
 }
 
-// Delete deletes the object that is given, in any version.
+// Delete deletes the given object, in any version.
 func (c *Client) Delete(ctx context.Context, base history.Version) history.Operation {
 	op := c.operation(history.Delete, base.Key)
 	op.BaseUID = base.UID
@@ -94,7 +93,7 @@ func (c *Client) Read(ctx context.Context, key string) history.Operation {
 	return c.do(ctx, c.operation(history.Read, key), c.sets.RESTClient().Get().Namespace(c.namespace).Resource(resource).Name(key))
 }
 
-// List lists everything, and logs for each key what the list shows of it.
+// List lists everything, and logs for each key what the list shows.
 func (c *Client) List(ctx context.Context, keys []string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -152,7 +151,7 @@ func (c *Client) nextWrite() string {
 	return fmt.Sprintf("%d-%d", c.number, c.writes)
 }
 
-// do makes a request and logs its outcome.
+// do sends a request and logs its outcome.
 func (c *Client) do(ctx context.Context, op history.Operation, request *rest.Request) history.Operation {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -184,12 +183,12 @@ func answerOf(err error) history.Answer {
 	}
 }
 
-// kindOfError is what an error has in common with others of its kind: the code, and
-// what a proxy on the way said instead of the server.
+// kindOfError returns what an error has in common with others of its kind: the code, and the
+// message of a proxy that answered instead of the server.
 func kindOfError(err error) string {
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Code == 0 {
-		return "no answer"
+		return "no response"
 	}
 	kind := strconv.Itoa(int(status.Status().Code)) + " " + http.StatusText(int(status.Status().Code))
 	if details := status.Status().Details; details != nil && len(details.Causes) > 0 {

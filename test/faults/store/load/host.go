@@ -12,13 +12,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The lease by which controllers agree on one of them.
+// The lease of the controllers' leader election.
 const (
 	LeaseNamespace = "statefulset-system"
 	LeaseName      = "statefulset-apiserver-controller"
 )
 
-// Idle takes the controllers' lease for nobody, for a day, so that clients alone
+// Idle acquires the controllers' lease for an unused identity, for a day, so that only clients
 // write sets.
 func Idle(ctx context.Context, host kubernetes.Interface) error {
 	leases := host.CoordinationV1().Leases(LeaseNamespace)
@@ -29,20 +29,20 @@ func Idle(ctx context.Context, host kubernetes.Interface) error {
 	nobody, day, now := "nobody", int32(24*60*60), metav1.NowMicro()
 	lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &nobody, &day, &now
 	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("taking the lease: %w", err)
+		return fmt.Errorf("acquiring the lease: %w", err)
 	}
 	return nil
 }
 
-// Resume gives the lease back.
+// Resume releases the lease.
 func Resume(ctx context.Context, host kubernetes.Interface) error {
 	if err := host.CoordinationV1().Leases(LeaseNamespace).Delete(ctx, LeaseName, metav1.DeleteOptions{}); err != nil {
-		return fmt.Errorf("giving the lease back: %w", err)
+		return fmt.Errorf("releasing the lease: %w", err)
 	}
 	return nil
 }
 
-// NewNamespace makes a namespace and returns its name.
+// NewNamespace creates a namespace and returns its name.
 func NewNamespace(ctx context.Context, host kubernetes.Interface) (string, error) {
 	ns, err := host.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "load-"}},
 		metav1.CreateOptions{})

@@ -13,7 +13,7 @@ import (
 	"statefulset.dev/test/faults/store/watches"
 )
 
-// Log is what all clients of a run have noted. Its methods may be called at any time.
+// Log is what all clients of a run have recorded. Its methods may be called at any time.
 type Log struct {
 	begin time.Time
 
@@ -27,36 +27,36 @@ type Log struct {
 	lastCall     time.Duration
 }
 
-// NewLog is an empty log. Times count from now.
+// NewLog returns an empty log. Times count from now.
 func NewLog() *Log {
 	return &Log{begin: time.Now(), errors: map[string]int{}, known: map[string]history.Version{}}
 }
 
-// Now is the time since the begin of the run.
+// Now returns the time since the beginning of the run.
 func (l *Log) Now() time.Duration { return time.Since(l.begin) }
 
-// Operations are the requests that were answered until now.
+// Operations returns the requests that were answered until now.
 func (l *Log) Operations() []history.Operation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.operations)
 }
 
-// Snapshots are the lists that were answered until now.
+// Snapshots returns the lists that were answered until now.
 func (l *Log) Snapshots() []history.Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.snapshots)
 }
 
-// Streams are the watches that have ended.
+// Streams returns the watches that have ended.
 func (l *Log) Streams() []watches.Stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.streams)
 }
 
-// Errors are how often each error was met that left an outcome unknown.
+// Errors returns the number of occurrences of each error that left an outcome unknown.
 func (l *Log) Errors() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,8 +65,8 @@ func (l *Log) Errors() map[string]int {
 	return errors
 }
 
-// Acknowledged is how many writes were acknowledged until now, and when the request
-// was made that was made last of them.
+// Acknowledged returns the number of acknowledged writes until now, and the time of the latest
+// request among them.
 func (l *Log) Acknowledged() (writes int, lastCall time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +87,7 @@ func (l *Log) operation(op history.Operation, err error) {
 	l.learn(op)
 }
 
-// learn remembers what is probably stored, so that most writes are meant for what
-// is there.
+// learn remembers what is probably stored, so that most writes apply to the current version.
 func (l *Log) learn(op history.Operation) {
 	switch {
 	case op.Answer == history.Absent, op.Kind == history.Delete && op.Answer == history.Done:

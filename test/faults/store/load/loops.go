@@ -15,13 +15,13 @@ import (
 const (
 	red  = "red"
 	blue = "blue"
-	// afterFailure is how long a client waits before its next request when one has
-	// failed, and listPause how long between two lists.
+	// afterFailure is how long a client waits after a failed request before the next one, and
+	// listPause how long between two lists.
 	afterFailure = 20 * time.Millisecond
 	listPause    = 250 * time.Millisecond
 )
 
-// Keys are the names of the sets of a run.
+// Keys returns the names of the sets of a run.
 func Keys(n int) []string {
 	var keys []string
 	for i := range n {
@@ -30,8 +30,8 @@ func Keys(n int) []string {
 	return keys
 }
 
-// Write writes any of the sets in any way until the context ends. The request that
-// is under way then is finished.
+// Write sends random writes to random sets until the context ends. It completes the pending
+// request.
 func (c *Client) Write(ctx context.Context, random *rand.Rand, keys []string) {
 	finishing := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {

@@ -11,7 +11,7 @@ import (
 	"statefulset.dev/test/faults/store/history"
 )
 
-// newSet is a set without members, as a write makes it.
+// newSet returns a set without members, with the content of a write.
 func newSet(namespace, name, color, write string) *v1.StatefulSet {
 	app := map[string]string{"app": name}
 	return &v1.StatefulSet{

@@ -19,12 +19,12 @@ import (
 	"statefulset.dev/test/faults/store/watches"
 )
 
-// The server ends a watch between these times, so that clients have to resume.
+// The server ends a watch after a time between these, so that clients must resume.
 const shortestWatch, longestWatch = 3, 12 // seconds
 
-// Watch watches until the context ends: it lists once, and then watches from where
-// it was when the last watch has ended, as an informer does. When the server does
-// not know any more what came after, it begins anew, with another stream.
+// Watch watches until the context ends: it lists once, and then continues each watch at the end of
+// the previous one, like an informer. When the server no longer knows what followed, it starts
+// again with another stream.
 func (c *Client) Watch(ctx context.Context, random *rand.Rand, name string, filter watches.Filter) {
 	for ctx.Err() == nil {
 		revision, err := c.newest(ctx, filter)
@@ -59,13 +59,12 @@ func (c *Client) newest(ctx context.Context, filter watches.Filter) (int64, erro
 	return strconv.ParseInt(list.ResourceVersion, 10, 64)
 }
 
-// watchOnce makes one watch request. It reports whether the revision is too old for
-// the server.
+// watchOnce sends one watch request. It reports whether the revision is too old for the server.
 func (c *Client) watchOnce(ctx context.Context, random *rand.Rand, filter watches.Filter,
 	from int64) (request watches.Request, expired bool) {
 	request.From = from
 	seconds := int64(shortestWatch + random.IntN(longestWatch-shortestWatch+1))
-	// A server that is gone without a word is noticed after this time.
+	// After this time, the client notices a server that is gone without a response.
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds+5)*time.Second)
 	defer cancel()
 	options := optionsOf(filter)

@@ -13,7 +13,7 @@ import (
 	"statefulset.dev/test/faults/store/history"
 )
 
-// rule compares a stream with what it should have told. It returns one sentence for
+// rule compares a stream with the events that it should have contained. It returns one sentence for
 // each difference.
 type rule struct {
 	name  string
@@ -116,7 +116,7 @@ func atomic(stream Stream, want []Event) []string {
 	for event := range stream.events() {
 		at := between(want, event.Revision-1, event.Revision)
 		if len(at) != 1 || at[0].Key != event.Key || event.Type != watch.Deleted && at[0].Version != event.Version {
-			found = append(found, fmt.Sprintf("%v (%+v), the storage changed %v", event, event.Version, at))
+			found = append(found, fmt.Sprintf("got %v (%+v), but the storage changed %v", event, event.Version, at))
 		}
 	}
 	return found
@@ -149,7 +149,7 @@ func resumable(stream Stream, want []Event) []string {
 				continue
 			}
 			for _, missing := range between(want, request.From, event.Revision-1) {
-				found = append(found, fmt.Sprintf("a request from revision %d began with %v and not with %v", request.From, event, missing))
+				found = append(found, fmt.Sprintf("a request from revision %d began with %v, not with %v", request.From, event, missing))
 			}
 			break
 		}
@@ -162,7 +162,7 @@ func previous(stream Stream, want []Event) []string {
 	for event := range stream.events() {
 		at := between(want, event.Revision-1, event.Revision)
 		if event.Type == watch.Deleted && len(at) == 1 && at[0].Version != event.Version {
-			found = append(found, fmt.Sprintf("a deletion shows %+v, before it there was %+v", event.Version, at[0].Version))
+			found = append(found, fmt.Sprintf("a deletion shows %+v, but the version before it was %+v", event.Version, at[0].Version))
 		}
 	}
 	return found
@@ -173,13 +173,13 @@ func created(stream Stream, want []Event) []string {
 	for event := range stream.events() {
 		at := between(want, event.Revision-1, event.Revision)
 		if len(at) == 1 && at[0].Type != event.Type {
-			found = append(found, fmt.Sprintf("%v, want type %s", event, at[0].Type))
+			found = append(found, fmt.Sprintf("got %v, want type %s", event, at[0].Type))
 		}
 	}
 	return found
 }
 
-// events are all events but bookmarks.
+// events returns all events except bookmarks.
 func (s Stream) events() func(yield func(Event) bool) {
 	return func(yield func(Event) bool) {
 		for _, request := range s.Requests {
@@ -192,13 +192,13 @@ func (s Stream) events() func(yield func(Event) bool) {
 	}
 }
 
-// between are the events after one revision up to another.
+// between returns the events after one revision up to another.
 func between(events []Event, after, upTo int64) []Event {
 	from := position(events, after+1)
 	return events[from:max(from, position(events, upTo+1))]
 }
 
-// position is the first event of a revision or later.
+// position returns the index of the first event at or after a revision.
 func position(events []Event, revision int64) int {
 	i, _ := slices.BinarySearchFunc(events, revision, func(e Event, revision int64) int { return cmp.Compare(e.Revision, revision) })
 	return i

@@ -11,14 +11,14 @@ import (
 	"statefulset.dev/test/faults/store/history"
 )
 
-// Filter is what a client asks to be told of. An empty field stands for all.
+// Filter selects the events of a client. An empty field matches everything.
 type Filter struct{ Key, Color string }
 
 func (f Filter) matches(v history.Version) bool {
 	return (f.Key == "" || f.Key == v.Key) && (f.Color == "" || f.Color == v.Color)
 }
 
-// Event is one event of a watch. Of a bookmark, only the revision counts.
+// Event is one event of a watch. A bookmark only has a revision.
 type Event struct {
 	Type watch.EventType
 	history.Version
@@ -31,22 +31,22 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s of %s by write %s at revision %d", e.Type, e.Key, e.Write, e.Revision)
 }
 
-// Request is one watch request and all that was told before it ended.
+// Request is one watch request and all its events.
 type Request struct {
-	// From is the resource version that it asked to begin after.
+	// From is the resource version after which it begins.
 	From   int64
 	Events []Event
 }
 
 // Stream is what one client saw.
 type Stream struct {
-	// Name tells the client from others in messages.
+	// Name distinguishes the client from others in messages.
 	Name     string
 	Filter   Filter
 	Requests []Request
 }
 
-// expected is all that a watch with this filter has to tell, in its order.
+// expected returns all events of a watch with this filter, in order.
 func expected(truth *history.Truth, filter Filter) []Event {
 	var events []Event
 	for _, change := range truth.Changes {
@@ -58,7 +58,7 @@ func expected(truth *history.Truth, filter Filter) []Event {
 		case after:
 			events = append(events, Event{watch.Added, change.Version})
 		case before:
-			// An object that leaves the sight of a client is shown as it was in it.
+			// An object that no longer matches is shown in its last matching version.
 			gone := *change.Previous
 			gone.Revision = change.Revision
 			events = append(events, Event{watch.Deleted, gone})
