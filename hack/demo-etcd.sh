@@ -32,19 +32,19 @@ more_writes() {
   local from now deadline=$((SECONDS + TIMEOUT))
   from=$(acknowledged)
   until now=$(acknowledged) && ((now >= from + $1)); do
-    ((SECONDS < deadline)) || fail "the writer has had $((now - from)) writes acknowledged since, want $1"
+    ((SECONDS < deadline)) || fail "$((now - from)) writes were acknowledged since then, want $1"
     sleep 0.2
   done
-  echo "acknowledged until now: $now writes"
+  echo "acknowledged so far: $now writes"
 }
 ids() { ctl etcd-0 member list | sed -n "s/^\([0-9a-f]*\), started, $1,.*/\1/p"; }
 
-section "Three nodes, and our server"
+section "Three nodes, and the server"
 bin/cluster up --nodes=real --dir "$DIR" --images bin/images
-sts install --image=statefulset-apiserver:dev >/dev/null || fail "our server cannot be installed"
+sts install --image=statefulset-apiserver:dev >/dev/null || fail "the server could not be installed"
 remove_earlier_run
 
-section "An etcd of three"
+section "An etcd with three members"
 show apply -f "$EXAMPLE"
 await "members that are ready" 3/3/3 ready
 show get pods -o wide
@@ -62,7 +62,7 @@ await "members that are ready" 5/5/5 ready
 ctl etcd-0 member list --write-out=table
 more_writes 20
 for member in etcd-4 etcd-3; do
-  echo "$member leaves the cluster, and then its pod goes"
+  echo "$member leaves the etcd cluster, and then its pod is deleted"
   ctl etcd-0 member remove "$(ids "$member")" >/dev/null || fail "$member cannot be removed"
   show scale sset/etcd --replicas="${member#etcd-}"
   await "members that are ready" "${member#etcd-}/${member#etcd-}/${member#etcd-}" ready
@@ -72,14 +72,14 @@ show delete pvc data-etcd-3 data-etcd-4
 ctl etcd-0 member list --write-out=table
 more_writes 20
 
-section "A node loses its power"
+section "A node loses power"
 lost=
 for member in etcd-2 etcd-1 etcd-0; do
   node=$(node_of "$member")
   server=$(kubectl -n statefulset-system get pod -l app.kubernetes.io/name=statefulset-apiserver -o jsonpath='{.items[0].spec.nodeName}')
   if [[ $node != "$(node_of writer)" && $node != "$server" ]]; then lost=$node && break; fi
 done
-[[ -n $lost ]] || fail "no node has a member and neither the writer nor our server"
+[[ -n $lost ]] || fail "no node has a member but neither the writer nor the server"
 bin/cluster node stop "$lost" --dir "$DIR"
 more_writes 20
 show get pods -o wide
@@ -87,10 +87,10 @@ bin/cluster node start "$lost" --dir "$DIR" --images bin/images
 await "members that are ready" 3/3/3 ready
 more_writes 20
 
-section "Is every write there that was acknowledged?"
+section "Check that every acknowledged write exists"
 last=$(acknowledged)
 show delete pod writer --wait=true
 kept=$(ctl etcd-0 get key- --prefix --keys-only | grep '^key-' | sed 's/^key-//' | sort -n)
 missing=$(comm -13 <(sort <<<"$kept") <(seq 1 "$last" | sort) | wc -l)
 ((missing == 0)) || fail "$missing of $last acknowledged writes are lost"
-printf '%d writes were acknowledged, and all of them are there.\n\nThe demo took %ds. The cluster stays up:\n\n  export KUBECONFIG=%s/kubeconfig\n\nStop it with: make demo-down\n' "$last" "$SECONDS" "$DIR"
+printf '%d writes were acknowledged, and all of them exist.\n\nThe demo took %ds. The cluster stays up:\n\n  export KUBECONFIG=%s/kubeconfig\n\nStop it with: make demo-down\n' "$last" "$SECONDS" "$DIR"

@@ -9,7 +9,7 @@ watcher=
 
 fail() {
   printf '\nFAILED: %s\n' "$*" >&2
-  printf 'The cluster is left as it is: export KUBECONFIG=%s/kubeconfig; logs are in %s/logs\n' "$DIR" "$DIR" >&2
+  printf 'The cluster stays up: export KUBECONFIG=%s/kubeconfig; logs are in %s/logs\n' "$DIR" "$DIR" >&2
   exit 1
 }
 finish() { if [[ -n $watcher ]]; then kill "$watcher" 2>/dev/null || true; fi; }
@@ -41,7 +41,7 @@ show() {
   printf '$ kubectl'
   printf ' %s' "${@@Q}" | sed -E "s/'([A-Za-z0-9=,.:/_-]+)'/\1/g"
   printf '\n'
-  kubectl "$@" || fail "kubectl $1 did not succeed"
+  kubectl "$@" || fail "kubectl $1 failed"
 }
 
 # await WHAT WANT COMMAND...: waits until the command prints exactly that.
@@ -59,15 +59,15 @@ expect() {
   local what=$1 want=$2 got deadline=$((SECONDS + TIMEOUT))
   shift 2
   until got=$("$@" 2>&1) && [[ $got == *"$want"* ]]; do
-    ((SECONDS < deadline)) || fail "$what: got"$'\n'"$got"$'\n'"want it to hold $want"
+    ((SECONDS < deadline)) || fail "$what: got"$'\n'"$got"$'\n'"want it to contain $want"
     sleep 0.2
   done
 }
 
 remove_earlier_run() {
-  kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the example of an earlier run cannot be deleted"
-  kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run stay"
-  kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run stay"
+  kubectl delete -f "$EXAMPLE" --ignore-not-found --timeout="${TIMEOUT}s" || fail "the example of an earlier run could not be deleted"
+  kubectl wait --for=delete pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of an earlier run still exist"
+  kubectl delete pvc -l "$SELECTOR" --timeout="${TIMEOUT}s" || fail "claims of an earlier run could not be deleted"
 }
 
 # The watch stays open for the whole demo, so that no change between two steps is missed. Its lines are read by follow.

@@ -17,7 +17,7 @@ TIMEOUT=120 # seconds that each step may take
 
 doctor() {
   printf '$ kubectl sts doctor\n'
-  sts doctor || fail "doctor has found failures"
+  sts doctor || fail "doctor found failures"
 }
 
 doctor_says() { # doctor_says ABOUT
@@ -45,17 +45,17 @@ section "Three nodes"
 bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 show get nodes -o wide
 
-section "Our server, by its chart: three replicas, and three members of their store"
+section "The server, installed with its chart: three replicas, and a store of three members"
 HELM=(upgrade --install statefulset-apiserver artifacts/chart --namespace statefulset-system --create-namespace --wait --timeout 4m)
 printf '$ helm %s\n' "${HELM[*]}"
 # What a demo before has left may be of another build with the same name. Containers that have only just been started again
 # with their node do not hear that they are to end, and are killed when their time is over.
 kubectl -n statefulset-system delete pods --all --ignore-not-found --grace-period=5 >/dev/null
-KUBECONFIG=$DIR/kubeconfig bin/helm "${HELM[@]}" || fail "helm did not succeed"
+KUBECONFIG=$DIR/kubeconfig bin/helm "${HELM[@]}" || fail "helm failed"
 show wait --for=condition=Available apiservice/v1.apps.statefulset.dev --timeout="${TIMEOUT}s"
 show -n statefulset-system get pods -o wide
 # In a cluster of before, the lease of the servers that were there has to run out.
-expect "what the doctor says of the controller" "ok " doctor_says 'controller, by lease'
+expect "the result of doctor about the controller" "ok " doctor_says 'controller, lease'
 doctor
 remove_earlier_run
 
@@ -68,7 +68,7 @@ show wait --for=jsonpath='{.status.readyReplicas}'=3 sset/web --timeout="${TIMEO
 show get pods -l "$SELECTOR" -o wide
 show get pvc -l "$SELECTOR"
 
-section "Each finds the next by its name"
+section "Each member finds the next one by its name"
 for pair in web-0:web-1 web-1:web-2 web-2:web-0; do
   expect "the answer of ${pair#*:} to ${pair%:*}" "\"name\":\"${pair#*:}\"" ask "${pair%:*}" "${pair#*:}"
   show exec "${pair%:*}" -- /web -ask "http://${pair#*:}.web:8080/"
@@ -89,25 +89,25 @@ standing=(web-0 web-1 web-2)
 show patch sset web -p '{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"REVISION","value":"2"}]}]}}}}'
 follow ADDED web-2 web-1 web-0
 show wait --for=jsonpath='{.status.updatedReplicas}'=3 sset/web --timeout="${TIMEOUT}s"
-expect "web-0 says which revision it is of" '"revision":"2"' ask web-1 web-0
+expect "the revision that web-0 reports" '"revision":"2"' ask web-1 web-0
 expect_notes
 echo "All three notes are still there."
 
-section "A node is cut off"
+section "A node is disconnected"
 lost=$(kubectl get pod web-2 -o jsonpath='{.spec.nodeName}')
 uid=$(kubectl get pod web-2 -o jsonpath='{.metadata.uid}')
 member=web-2
 node cut "$lost"
-expect "the cluster misses $lost" "NotReady" kubectl get node "$lost"
-expect "$member is asked to end" "20" kubectl get pod "$member" -o jsonpath='{.metadata.deletionTimestamp}'
-expect "the set says what keeps it" "node $lost has not confirmed" kubectl get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}'
+expect "the status of node $lost" "NotReady" kubectl get node "$lost"
+expect "the deletion time of $member" "20" kubectl get pod "$member" -o jsonpath='{.metadata.deletionTimestamp}'
+expect "the condition of the set" "node $lost has not confirmed" kubectl get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}'
 show get pods -l "$SELECTOR" -o wide
-[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') == "$uid" ]] || fail "$member was doubled while its node may still run it"
-echo "There is one $member, which may still run on $lost, and no other is created. The set and the doctor say what to do:"
+[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') == "$uid" ]] || fail "$member was recreated while the old pod may still be running"
+echo "Pod $member may still be running on $lost, so no second one is created. The set and doctor report what to do:"
 show get sset web -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}{"\n"}'
 printf '$ kubectl sts doctor | grep set\n'
 # The cluster may hold a connection to the server of that node for a while.
-expect "what the doctor says of the set" "out-of-service" doctor_says 'set default/web'
+expect "the result of doctor about the set" "out-of-service" doctor_says 'set default/web'
 doctor_says 'set default/web'
 
 section "The node is back"
@@ -115,10 +115,10 @@ standing=()
 node heal "$lost"
 follow ADDED "$member"
 show wait --for=jsonpath='{.status.readyReplicas}'=3 sset/web --timeout="${TIMEOUT}s"
-[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') != "$uid" ]] || fail "$member is the pod that was asked to end"
+[[ $(kubectl get pod "$member" -o jsonpath='{.metadata.uid}') != "$uid" ]] || fail "$member is still the old pod"
 expect_notes
 show get pods -l "$SELECTOR" -o wide
-echo "$member is recreated after the old one was gone, with its name and its disk."
+echo "$member was recreated after the old pod was deleted, with its name and its disk."
 
 section "Done"
 printf '\nThe demo took %ds. The cluster stays up:\n\n  export KUBECONFIG=%s/kubeconfig\n\nStop it with: make demo-down\n' "$SECONDS" "$DIR"

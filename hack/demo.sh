@@ -41,7 +41,7 @@ hostnames() {
   done < <(kubectl get pods -l "$SELECTOR" --no-headers -o custom-columns=P:.metadata.name,H:.spec.hostname,S:.spec.subdomain,N:.metadata.namespace)
 }
 
-section "A local cluster with our API server"
+section "A local cluster with the API server"
 bin/cluster up --dir "$DIR"
 bin/cluster register --dir "$DIR" --server bin/statefulset-apiserver --manifests artifacts/base
 show get apiservice v1.apps.statefulset.dev
@@ -60,7 +60,7 @@ show get pvc -l "$SELECTOR"
 hostnames
 
 section "Scale to 5"
-echo "The example asks for ten seconds of readiness before each next step (minReadySeconds). From here on it does not, to save you the wait."
+echo "The example requires ten seconds of readiness before each next step (minReadySeconds). From here on it does not, to save time."
 show patch sset web --type=merge -p '{"spec":{"minReadySeconds":0}}'
 standing=(web-0 web-1 web-2)
 show scale sset/web --replicas=5
@@ -87,7 +87,7 @@ show wait --for=jsonpath='{.status.replicas}'=2 sset/web --timeout="${TIMEOUT}s"
 show get pods -l "$SELECTOR"
 show get pvc -l "$SELECTOR"
 expect_kept "$claims"
-echo "The claims of the removed members are still there, with their data."
+echo "The claims of the removed members still exist, with their data."
 
 section "Done"
 show get statefulsets.apps.statefulset.dev -A

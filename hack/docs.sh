@@ -39,7 +39,7 @@ find site/.pages -name '*.md' | while read -r page; do
   fences=$(grep -c '^ *```console' "$page") || true
   shown=$(grep -o 'class="language-console terminal"' "$html" | wc -l) || true
   if ((fences != shown)); then
-    echo "docs: $html shows $shown terminals, want one for each of the $fences fences of commands" >&2
+    echo "docs: $html shows $shown terminals, want one for each of the $fences command fences" >&2
     exit 1
   fi
 done

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if ! commit=$(git rev-parse --verify --quiet "$1^{commit}"); then
-  echo "$1 is no commit that this clone has; a shallow clone gets it with git fetch --unshallow --tags" >&2
+  echo "this clone has no commit $1; in a shallow clone, run git fetch --unshallow --tags" >&2
   exit 2
 fi
 

@@ -29,7 +29,7 @@ quietly() {
   local said code=0
   said=$("$@" 2>&1) || code=$?
   if ((code != 0)); then
-    printf 'sdk: %s has failed:\n%s\n' "$*" "$said" >&2
+    printf 'sdk: %s failed:\n%s\n' "$*" "$said" >&2
     exit "$code"
   fi
 }
@@ -130,7 +130,7 @@ for language in "${languages[@]}"; do
   case $language in
     go) continue ;;
     typescript | python | java) ;;
-    *) echo "sdk: no language $language; there are typescript, python and java" >&2; exit 2 ;;
+    *) echo "sdk: unknown language $language; want typescript, python or java" >&2; exit 2 ;;
   esac
   begun=$SECONDS
   step "$language"

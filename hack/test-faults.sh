@@ -55,7 +55,7 @@ simulate() {
 }
 
 for suite in $WANTED; do
-  [[ " ${ALL[*]} " == *" $suite "* ]] || { echo "no suite $suite; there are ${ALL[*]}"; exit 2; }
+  [[ " ${ALL[*]} " == *" $suite "* ]] || { echo "unknown suite $suite; want one of ${ALL[*]}"; exit 2; }
 done
 rm -f "$FAULTS_TABLE"
 for suite in "${ALONE[@]}"; do

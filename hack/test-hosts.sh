@@ -23,7 +23,7 @@ trap 'exit 143' TERM
 failed=0
 
 for suite in "${SUITES[@]}"; do
-  [[ " ${ALL[*]} " == *" $suite "* ]] || { echo "no suite $suite; there are ${ALL[*]}"; exit 2; }
+  [[ " ${ALL[*]} " == *" $suite "* ]] || { echo "unknown suite $suite; want one of ${ALL[*]}"; exit 2; }
 done
 
 wanted() { [[ " ${SUITES[*]} " == *" $1 "* ]]; }

@@ -35,7 +35,7 @@ node() { bin/cluster node "$1" "$2" --dir "$DIR" "${@:3}"; }
 
 # authority tells whether the Secret of the serving authority is another one, or has other data.
 authority() { of_system secret/statefulset-apiserver-ca '{.metadata.uid} {.data}' | sha256sum; }
-same_authority() { await "$1: the Secret of the authority" "$filled" authority; }
+same_authority() { await "$1: the Secret of the CA" "$filled" authority; }
 
 # members names the pods of the set with their UIDs, and the set itself.
 members() { value pods '{range .items[*]}{.metadata.name}={.metadata.uid} {end}' && value sset/web '{.metadata.uid}'; }
@@ -52,7 +52,7 @@ writable() {
   kubectl annotate --overwrite sset/web tried="$SECONDS" >/dev/null || fail "$1: the set cannot be changed"
   kubectl patch sset web --type=merge -p "{\"spec\":{\"minReadySeconds\":$((RANDOM % 5))}}" >/dev/null || fail "$1: the set cannot be changed"
   generation=$(value sset/web '{.metadata.generation}')
-  await "$1: the generation that the controller has seen" "$generation" value sset/web '{.status.observedGeneration}'
+  await "$1: the generation that the controller has observed" "$generation" value sset/web '{.status.observedGeneration}'
 }
 
 store_ready() { await "members of the store that are ready" 3 of_system statefulset/$STORE '{.status.readyReplicas}'; }
@@ -73,7 +73,7 @@ refused() {
 }
 
 backup() { system exec "$1" -- /statefulset-apiserver store backup --data-dir=/data/etcd --to=- >"$DIR/sets.backup" || fail "the backup of $1 failed"; }
-restore() { system exec -i "$1" -- /statefulset-apiserver store restore --accept-unauthenticated --from=- --data-dir=/data/etcd <"$DIR/sets.backup" || fail "the restoration in $1 failed"; }
+restore() { system exec -i "$1" -- /statefulset-apiserver store restore --accept-unauthenticated --from=- --data-dir=/data/etcd <"$DIR/sets.backup" || fail "the restore in $1 failed"; }
 
 stop_servers() {
   system scale deployment/statefulset-apiserver --replicas=0
@@ -92,7 +92,7 @@ bin/cluster down --dir "$DIR" --purge
 bin/cluster up --nodes=real --dir "$DIR" --images bin/images
 
 section "Helm"
-refused "there is only one for this chart" env KUBECONFIG="$DIR/kubeconfig" bin/helm install "$RELEASE" artifacts/chart --namespace default
+refused "this chart must be installed in statefulset-system" env KUBECONFIG="$DIR/kubeconfig" bin/helm install "$RELEASE" artifacts/chart --namespace default
 helm install "$RELEASE" artifacts/chart --create-namespace --wait --timeout 4m || fail "helm install failed"
 began
 kubectl apply -f "$EXAMPLE"
@@ -100,11 +100,11 @@ await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
 standing=$(members)
 filled=$(authority)
 [[ -n $(of_system secret/statefulset-apiserver-ca '{.data.ca\.key}') ]] || fail "the server has not filled its Secret"
-sts doctor || fail "doctor has found failures"
+sts doctor || fail "doctor found failures"
 
 section "The disk of a member of the store is lost"
 system annotate pvc data-$STORE-1 apps.statefulset.dev/allow-delete=yes
-refused "to delete this object alone, annotate data-$STORE-0" system delete pvc data-$STORE-0
+refused "to delete only this object, annotate data-$STORE-0" system delete pvc data-$STORE-0
 system delete pvc data-$STORE-1 --wait=false
 old=$(of_system pod/$STORE-1 '{.metadata.uid}')
 begun=$SECONDS
@@ -132,13 +132,13 @@ refused "nothing was changed, because there are sets" helm uninstall "$RELEASE"
 served "after the refusal"
 helm rollback "$RELEASE" 1 || fail "helm rollback failed"
 
-section "All ways to have a certificate"
+section "All modes of certificates"
 authorities() {
   local name
   for name in peer-ca client-ca; do of_system secret/$STORE-$name '{.data.ca\.crt}'; done
 }
 signing=$(authorities)
-[[ ${#signing} -gt 1000 ]] || fail "authorities of the store: got \"$signing\", want two"
+[[ ${#signing} -gt 1000 ]] || fail "CAs of the store: got \"$signing\", want two"
 for mode in helm existingSecret auto; do
   set -- --set tls.mode=$mode
   if [[ $mode == existingSecret ]]; then
@@ -156,7 +156,7 @@ for mode in helm existingSecret auto; do
 done
 same_authority "all ways to have a certificate"
 
-[[ $(authorities) == "$signing" ]] || fail "authorities of the store: got others after upgrades, want the same"
+[[ $(authorities) == "$signing" ]] || fail "CAs of the store: got others after upgrades, want the same"
 
 section "A certificate of cert-manager"
 hack/install-cert-manager.sh "$DIR"
@@ -190,7 +190,7 @@ await "whether the certificate lasts more than a day again" yes lasts 86400
 await "the renewed certificate that a server shows, without a restart" "$(in_secret)" shown
 served "renewed by cert-manager"
 writable "renewed by cert-manager"
-sts doctor || fail "doctor has found failures"
+sts doctor || fail "doctor found failures"
 helm upgrade "$RELEASE" artifacts/chart --set tls.mode=auto --force-conflicts --wait --timeout 4m >/dev/null || fail "helm upgrade back to tls.mode=auto failed"
 served "back to tls.mode=auto"
 
@@ -200,8 +200,8 @@ helm uninstall "$RELEASE" --wait --timeout 4m || fail "helm uninstall failed"
 await "registrations that are left" "" kubectl get apiservice v1.apps.statefulset.dev --ignore-not-found -o name
 left=$(kubectl get clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,flowschemas -o name | grep -E 'statefulset-(apiserver|controller|preflight|edit|view)' | grep -v system: || true)
 [[ -z $left ]] || fail "left behind: got $left, want nothing"
-kubectl wait --for=condition=Ready pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of the set do not run on"
-[[ $(authorities) == "$signing" ]] || fail "authorities of the store: got others after the release was uninstalled, want the same"
+kubectl wait --for=condition=Ready pod -l "$SELECTOR" --timeout="${TIMEOUT}s" >/dev/null || fail "pods of the set do not keep running"
+[[ $(authorities) == "$signing" ]] || fail "CAs of the store: got others after the release was uninstalled, want the same"
 
 section "The plugin"
 sts install --image=statefulset-apiserver:dev --timeout="${TIMEOUT}s" || fail "the installation failed"
@@ -213,7 +213,7 @@ await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
 standing=$(members)
 
 section "From three servers to one"
-refused "the cluster knows another store than an embedded one" sts install --image=statefulset-apiserver:dev --single
+refused "the cluster records a store that is not embedded" sts install --image=statefulset-apiserver:dev --single
 stop_servers
 backup $STORE-0
 kubectl apply -f artifacts/base/storage.yaml
@@ -224,7 +224,7 @@ sts install --image=statefulset-apiserver:dev --single --change-store
 served "with one server"
 writable "with one server"
 
-section "From one server to three, whose disks are new"
+section "From one server to three, with new disks"
 system annotate statefulset/$STORE apps.statefulset.dev/allow-delete=yes
 system delete statefulset/$STORE --wait
 for i in 0 1 2; do
@@ -249,7 +249,7 @@ system rollout status deployment/statefulset-apiserver --timeout="${TIMEOUT}s"
 served "applied by kubectl"
 same_authority "applied by kubectl"
 writable "applied by kubectl"
-sts doctor || fail "doctor has found failures"
+sts doctor || fail "doctor found failures"
 
 section "Uninstallation"
 sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"

@@ -28,11 +28,11 @@ section "A real node, and fake ones"
 bin/cluster up --nodes=mixed:1 --dir "$DIR" --images bin/images
 show get nodes -o wide
 
-section "Our server, on the real node"
+section "The server, on the real node"
 sts install --image=statefulset-apiserver:dev --single --timeout="${TIMEOUT}s" || fail "the installation failed"
 await "nodes of the server" n1 nodes_of app.kubernetes.io/name=statefulset-apiserver -n statefulset-system
 
-section "Members that run, and $MEMBERS that only seem to"
+section "Members on the real node, and $MEMBERS on fake nodes"
 sed 's/whenUnsatisfiable: DoNotSchedule/whenUnsatisfiable: ScheduleAnyway/' "test/images/web/web.yaml" >"$EXAMPLE"
 kubectl apply -f "$EXAMPLE"
 kubectl apply -f - <<EOF
@@ -85,7 +85,7 @@ await "nodes of web" n1 nodes_of app=web
 await "nodes of crowd" "node-1 node-2 node-3" nodes_of app=crowd
 expect "the answer of web-1 to web-0" '"name":"web-1"' kubectl exec web-0 -- /web -ask http://web-1.web:8080/
 
-section "An update of those, while the others run on"
+section "An update of the fake members, while the others keep running"
 uids=$(kubectl get pods -l app=web -o jsonpath='{.items[*].metadata.uid}')
 kubectl patch sset crowd --type=merge -p '{"spec":{"template":{"metadata":{"labels":{"turn":"two"}}}}}'
 await "members of crowd that are updated and ready, of the second generation" "2/$MEMBERS/$MEMBERS" \
@@ -93,12 +93,12 @@ await "members of crowd that are updated and ready, of the second generation" "2
 await "pods of web" "$uids" kubectl get pods -l app=web -o jsonpath='{.items[*].metadata.uid}'
 await "nodes of crowd" "node-1 node-2 node-3" nodes_of app=crowd
 
-section "A pod that asks for neither kind"
+section "A pod that selects neither kind of node"
 kubectl run plain --image=localhost/busybox:dev --restart=Never --command -- sleep 600
 kubectl wait --for=condition=Ready pod/plain --timeout="${TIMEOUT}s"
-await "nodes of it" n1 nodes_of run=plain
+await "the node of that pod" n1 nodes_of run=plain
 
-section "The real node loses its power, and the fake ones do not care"
+section "The real node loses power, and the fake nodes are not affected"
 bin/cluster node stop n1 --dir "$DIR"
 await "the node" Unknown value node/n1 '{.status.conditions[?(@.type=="Ready")].status}'
 bin/cluster node start n1 --dir "$DIR" --images bin/images

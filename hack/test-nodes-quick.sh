@@ -47,7 +47,7 @@ refused() {
   local got
   if got=$(sts install --image=statefulset-apiserver:dev --single "${@:2}" 2>&1); then fail "the installation: got success, want it refused because of $1"; fi
   [[ $got == *"$1"* && $got != *applied* ]] || fail "the installation: got"$'\n'"$got"$'\n'"want it refused because of: $1"
-  [[ -z $(kubectl get namespace statefulset-system --ignore-not-found -o name) ]] || fail "a refused installation has made the namespace"
+  [[ -z $(kubectl get namespace statefulset-system --ignore-not-found -o name) ]] || fail "a refused installation has created the namespace"
   echo "refused: $1"
 }
 
@@ -68,19 +68,19 @@ spec:
   insecureSkipTLSVerify: true
   service: {name: another, namespace: default}
 EOF
-refused "leads to Service default/another, which is not ours"
+refused "points to Service default/another, which is not part of this installation"
 kubectl delete apiservice v1.apps.statefulset.dev >/dev/null
 kubectl create clusterrolebinding viewer --clusterrole=view --user=viewer >/dev/null
-refused "you may not" --as=viewer
+refused "you are not allowed to" --as=viewer
 
 if got=$(sts install --image=statefulset-apiserver:dev 2>&1) || [[ $got != *"the cluster has 1 nodes"*"--single"* ]]; then
-  fail "three members of a store on one node: got"$'\n'"$got"$'\n'"want it refused, with the way to have one"
+  fail "three members of a store on one node: got"$'\n'"$got"$'\n'"want it refused, with a hint to use --single"
 fi
 echo "refused: three members of a store on one node"
 
 section "Installation"
 sts install --image=statefulset-apiserver:dev --single --timeout="${TIMEOUT}s" || fail "the installation failed"
-sts doctor || fail "doctor has found failures"
+sts doctor || fail "doctor found failures"
 
 section "Members"
 # All of them fit on the one node.
@@ -88,7 +88,7 @@ sed 's/whenUnsatisfiable: DoNotSchedule/whenUnsatisfiable: ScheduleAnyway/' test
 kubectl apply -f "$EXAMPLE"
 await "members that are ready" 3 value sset/web '{.status.readyReplicas}'
 for pair in web-0:web-1 web-1:web-2 web-2:web-0; do
-  await "the name that ${pair#*:} tells ${pair%:*}" "${pair#*:}" kubectl exec "${pair%:*}" -- /bin/sh -c "/web -ask http://${pair#*:}.web:8080/ | tr -d '{}\"' | tr ',' '\n' | sed -n s/^name://p"
+  await "the name that ${pair#*:} reports to ${pair%:*}" "${pair#*:}" kubectl exec "${pair%:*}" -- /bin/sh -c "/web -ask http://${pair#*:}.web:8080/ | tr -d '{}\"' | tr ',' '\n' | sed -n s/^name://p"
 done
 
 section "An update keeps disks"
@@ -96,7 +96,7 @@ kubectl patch sset web -p '{"spec":{"template":{"spec":{"containers":[{"name":"w
 await "members that are updated and ready, of the second generation" 2/3/3 value sset/web '{.status.observedGeneration}/{.status.updatedReplicas}/{.status.readyReplicas}'
 for member in web-0 web-1 web-2; do await "starts of $member on its disk" 2 starts "$member"; done
 
-section "The node loses its power"
+section "The node loses power"
 uids=$(value pods '{.items[*].metadata.uid}')
 bin/cluster node stop n1 --dir "$DIR"
 await "the node" Unknown value node/n1 '{.status.conditions[?(@.type=="Ready")].status}'
@@ -108,12 +108,12 @@ for member in web-0 web-1 web-2; do await "starts of $member on its disk" "3 or 
 
 section "Uninstallation"
 sts uninstall --delete-sets --timeout=3m || fail "the uninstallation failed"
-await "claims that are left, which have the data" "data-web-0 data-web-1 data-web-2" value pvc '{.items[*].metadata.name}'
+await "claims that are left, with the data" "data-web-0 data-web-1 data-web-2" value pvc '{.items[*].metadata.name}'
 await "pods that are left" "" value pods '{.items[*].metadata.name}'
 
 section "Nothing is left"
 finish
 bin/cluster down --dir "$DIR" --purge
 left=$(traces)
-[[ $left == "$before" ]] || fail "left behind: got"$'\n'"$left"$'\n'"want what was there before:"$'\n'"$before"
+[[ $left == "$before" ]] || fail "left behind: got"$'\n'"$left"$'\n'"want the objects from before:"$'\n'"$before"
 printf '\nreal nodes: ok in %ds\n' "$SECONDS"

@@ -95,7 +95,7 @@ compute() {
 }
 
 for name in "${PARTS[@]}"; do
-  [[ " ${ALL[*]} " == *" $name "* ]] || { echo "no part $name; there are ${ALL[*]}" >&2; exit 2; }
+  [[ " ${ALL[*]} " == *" $name "* ]] || { echo "unknown part $name; want one of ${ALL[*]}" >&2; exit 2; }
 done
 computing=
 for name in "${PARTS[@]}"; do

@@ -92,7 +92,7 @@ documentation() { go test -count=1 ./test/docs/... ./hack/site; }
 
 vulnerabilities() {
   if ! curl --fail --silent --show-error --max-time 5 --output /dev/null "$VULNERABILITIES"; then
-    echo "the vulnerability database at ${VULNERABILITIES%/index/*} cannot be reached: nothing was asked about vulnerabilities, and make release fails so"
+    echo "the vulnerability database at ${VULNERABILITIES%/index/*} cannot be reached, so vulnerabilities were not checked; make release fails in this case"
     return 75
   fi
   go tool -modfile=go.tools.mod govulncheck ./...

@@ -19,7 +19,7 @@ type archived struct {
 	content []byte
 }
 
-// tarGz is an archive of files. It depends on nothing else.
+// tarGz returns an archive of files. Its bytes depend only on the arguments.
 func tarGz(created time.Time, entries []archived) ([]byte, error) {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)

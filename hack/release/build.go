@@ -12,19 +12,19 @@ import (
 	"path/filepath"
 )
 
-// source is the work tree that is built, and how its programs are stamped.
+// source is the work tree to build, with the linker flags that set the version of its programs.
 type source struct {
 	root, stamp string
-	// kept is the directory of what the next run need not make again; nothing is kept if it is empty.
+	// kept is the directory of files that the next run can reuse. If it is empty, none are kept.
 	kept string
 }
 
-// platform is what a program is built for.
+// platform is the operating system and the architecture that a program is built for.
 type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "_" + p.arch }
 
-// program is what a program of some name is called there.
+// program returns the file name of a program on the platform.
 func (p platform) program(name string) string {
 	if p.os == "windows" {
 		return name + ".exe"
@@ -32,7 +32,7 @@ func (p platform) program(name string) string {
 	return name
 }
 
-// environment is that in which programs for the platform are built.
+// environment returns the environment for building programs for the platform.
 func (p platform) environment() []string {
 	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off")
 }
@@ -42,8 +42,9 @@ func (s source) build(ctx context.Context, pkg string, on platform, dir string) 
 	return build(ctx, s.root, "-s -w "+s.stamp, pkg, filepath.Join(dir, on.program(path.Base(pkg))), on)
 }
 
-// build builds a package of a module to a file. What is built depends on nothing but the sources,
-// the toolchain and what the linker is told, which leaves debug information out, so none is made.
+// build builds a package of a module to a file. The result depends only on the sources, the
+// toolchain and the linker flags. The linker omits debug information, so the compiler does not
+// create it either.
 func build(ctx context.Context, module, ldflags, pkg, binary string, on platform) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", ldflags, "-o", binary, pkg)
 	cmd.Dir, cmd.Env = module, on.environment()

@@ -16,12 +16,12 @@ import (
 const (
 	chartName = "statefulset-apiserver"
 
-	// The lines of values.yaml that have the digests of the images.
+	// The lines of values.yaml with the digests of the images.
 	serverDigest = "\n  digest: \"\"\n"
 	pluginDigest = "\n    digest: \"\"\n"
 )
 
-// chart writes the chart as Helm reads it, with the version and the images of this release.
+// chart writes the archive of the chart, with the version and the images of this release.
 func (r *release) chart(context.Context) error {
 	var entries []archived
 	root := os.DirFS(filepath.Join(r.root, "artifacts", "chart"))
@@ -60,12 +60,12 @@ func (r *release) chart(context.Context) error {
 	return r.write(chartName+"-"+r.number()+".tgz", archive)
 }
 
-// replaceEach replaces words of which each must be there exactly once.
+// replaceEach replaces words, each of which must occur exactly once.
 func replaceEach(text []byte, words map[string]string) ([]byte, error) {
 	changed := string(text)
 	for old, replacement := range words {
 		if n := strings.Count(changed, old); n != 1 {
-			return nil, fmt.Errorf("%q is there %d times, want once", old, n)
+			return nil, fmt.Errorf("%q occurs %d times, want once", old, n)
 		}
 		changed = strings.Replace(changed, old, replacement, 1)
 	}

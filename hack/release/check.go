@@ -24,10 +24,10 @@ var (
 	apiModule   = regexp.MustCompile(`(?m)^\s*(?:require )?statefulset\.dev/api (v\S+)$`)
 )
 
-// check refuses to make a release that nobody could make again. It tells all reasons.
+// check refuses to create a release that could not be reproduced. It returns all reasons.
 func (r *release) check(ctx context.Context) error {
 	if !versionForm.MatchString(r.version) {
-		return fmt.Errorf("--version is %q, want one such as v1.2.3 or v1.2.3-rc.1", r.version)
+		return fmt.Errorf("--version is %q, want a version such as v1.2.3 or v1.2.3-rc.1", r.version)
 	}
 	return errors.Join(r.checkVulnDB(), r.checkPlaces(), r.checkClean(ctx), r.checkTag(ctx), r.checkToolchain(ctx), r.checkMinor(),
 		r.checkNotes(), r.checkModules())
@@ -35,7 +35,7 @@ func (r *release) check(ctx context.Context) error {
 
 func (r *release) checkPlaces() error {
 	if _, err := name.NewTag(r.reference(serverImage), name.StrictValidation); err != nil {
-		return fmt.Errorf("--registry is %q, want one such as registry.example/team: %w", r.registry, err)
+		return fmt.Errorf("--registry is %q, want a registry such as registry.example/team: %w", r.registry, err)
 	}
 	if at, err := url.Parse(r.downloads); err != nil || at.Scheme != "https" || at.Host == "" {
 		return fmt.Errorf("--downloads is %q, want a URL such as https://example.org/releases/v1.2.3", r.downloads)
@@ -46,12 +46,13 @@ func (r *release) checkPlaces() error {
 func (r *release) checkClean(ctx context.Context) error {
 	changed, err := r.output(ctx, "git", "status", "--porcelain")
 	if err == nil && changed != "" {
-		err = fmt.Errorf("the work tree has what its commit has not:\n%s", changed)
+		err = fmt.Errorf("the work tree has changes that are not committed:\n%s", changed)
 	}
 	return err
 }
 
-// checkTag lets a version be tried out before it is tagged. A tag must not lead elsewhere.
+// checkTag refuses a version whose tag points to another commit. A version without a tag is
+// allowed, so that it can be tested before it is tagged.
 func (r *release) checkTag(ctx context.Context) error {
 	tagged, err := r.output(ctx, "git", "tag", "--list", r.version,
 		"--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)")
@@ -60,7 +61,7 @@ func (r *release) checkTag(ctx context.Context) error {
 	}
 	head, err := r.output(ctx, "git", "rev-parse", "HEAD")
 	if err == nil && tagged != head {
-		err = fmt.Errorf("tag %s is of commit %s, and the work tree of %s", r.version, tagged, head)
+		err = fmt.Errorf("tag %s points to commit %s, but the work tree is at %s", r.version, tagged, head)
 	}
 	return err
 }
@@ -68,7 +69,7 @@ func (r *release) checkTag(ctx context.Context) error {
 func (r *release) checkToolchain(ctx context.Context) error {
 	module, err := os.ReadFile(filepath.Join(r.root, "go.mod"))
 	if err != nil {
-		return fmt.Errorf("reading the version of Go that is wanted: %w", err)
+		return fmt.Errorf("reading the required version of Go: %w", err)
 	}
 	wanted := toolchain.FindSubmatch(module)
 	if wanted == nil {
@@ -76,13 +77,13 @@ func (r *release) checkToolchain(ctx context.Context) error {
 	}
 	got, err := r.output(ctx, "go", "env", "GOVERSION")
 	if want := string(wanted[1]); err == nil && got != want {
-		err = fmt.Errorf("the toolchain is %s, and go.mod names %s: another one gives other bytes", got, want)
+		err = fmt.Errorf("the toolchain is %s, but go.mod names %s: another toolchain builds other bytes", got, want)
 	}
 	return err
 }
 
-// checkMinor compares the version with what servers take themselves for, which decides what they
-// store and what they can emulate.
+// checkMinor compares the version with the minor version in the source of the server, which decides
+// what the server stores and which versions it can emulate.
 func (r *release) checkMinor() error {
 	const file = "version/minor.go"
 	source, err := os.ReadFile(filepath.Join(r.root, file))
@@ -94,7 +95,7 @@ func (r *release) checkMinor() error {
 		return fmt.Errorf("%s names no minor version", file)
 	}
 	if !strings.HasPrefix(r.number(), string(minor[1])+".") {
-		return fmt.Errorf("--version is %s, and %s says that this is a %s", r.version, file, minor[1])
+		return fmt.Errorf("--version is %s, but the minor version in %s is %s", r.version, file, minor[1])
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (r *release) checkNotes() error {
 	return err
 }
 
-// output is what a command prints that is run in the work tree.
+// output runs a command in the work tree and returns what it prints.
 func (r *release) output(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = r.root

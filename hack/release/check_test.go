@@ -68,7 +68,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			func(t *testing.T, r *release) { r.git(t, "tag", "--annotate", "--message", "x", r.version) }, ""},
 		"a candidate may be of what is next": {func(_ *testing.T, r *release) { r.version = "v1.2.4-rc.1" }, ""},
 		"a minor version that servers do not take themselves for": {
-			func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, "version/minor.go says that this is a 1.2"},
+			func(_ *testing.T, r *release) { r.version = "v1.3.0-rc.1" }, "the minor version in version/minor.go is 1.2"},
 		"a version without its letter":    {func(_ *testing.T, r *release) { r.version = "1.2.3" }, `--version is "1.2.3"`},
 		"a version with a zero before it": {func(_ *testing.T, r *release) { r.version = "v1.02.3" }, `--version is "v1.02.3"`},
 		"no registry":                     {func(_ *testing.T, r *release) { r.registry = "" }, `--registry is ""`},
@@ -78,7 +78,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		"a file that was changed": {
 			func(t *testing.T, r *release) { r.put(t, "CHANGELOG.md", "## [1.2.3]\n\n- Other.\n") }, "M CHANGELOG.md"},
 		"a version of which nothing is told": {
-			func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md says nothing below "## [1.2.4]"`},
+			func(_ *testing.T, r *release) { r.version = "v1.2.4" }, `CHANGELOG.md has no entries below "## [1.2.4]"`},
 		"a client that requires an older API": {func(t *testing.T, r *release) {
 			r.put(t, "client/go.mod", "module statefulset.dev/client\n\nrequire statefulset.dev/api v1.2.2\n")
 			r.commit(t)
@@ -88,12 +88,12 @@ func TestReleasesThatAreRefused(t *testing.T) {
 			r.commit(t)
 		}, "go.mod names go1.1"},
 		"a tag that leads to an older commit": {
-			func(t *testing.T, r *release) { r.git(t, "tag", r.version); r.put(t, "new", ""); r.commit(t) }, "tag v1.2.3 is of commit"},
+			func(t *testing.T, r *release) { r.git(t, "tag", r.version); r.put(t, "new", ""); r.commit(t) }, "tag v1.2.3 points to commit"},
 		"an annotated tag that does so": {func(t *testing.T, r *release) {
 			r.git(t, "tag", "--annotate", "--message", "x", r.version)
 			r.put(t, "new", "")
 			r.commit(t)
-		}, "tag v1.2.3 is of commit"},
+		}, "tag v1.2.3 points to commit"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

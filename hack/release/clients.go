@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// clients writes the packages of the clients for TypeScript, Python and Java. The tools that pack
-// them note when they do, and some in which order they find the files, so they are packed anew.
+// clients writes the packages of the clients for TypeScript, Python and Java. It repacks them,
+// because the packages of the tools depend on the time, and some on the order of the files on disk.
 func (r *release) clients(ctx context.Context) error {
 	to := filepath.Join(r.work, "packages")
 	cmd := exec.CommandContext(ctx, "hack/sdk.sh")
@@ -40,7 +40,7 @@ func (r *release) clients(ctx context.Context) error {
 			return fmt.Errorf("reading a package: %w", err)
 		}
 		if content, err = repack(file.Name(), content, r.created); err != nil {
-			return fmt.Errorf("packing %s anew: %w", file.Name(), err)
+			return fmt.Errorf("repacking %s: %w", file.Name(), err)
 		}
 		if err := r.write(file.Name(), content); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (r *release) clients(ctx context.Context) error {
 	return nil
 }
 
-// repack is an archive with the same files, which depends on nothing else.
+// repack returns an archive with the same files, whose bytes depend only on the arguments.
 func repack(name string, content []byte, created time.Time) ([]byte, error) {
 	switch {
 	case strings.HasSuffix(name, ".jar"):
@@ -88,7 +88,7 @@ func repackTarGz(content []byte, created time.Time) ([]byte, error) {
 	return tarGz(created, entries)
 }
 
-// manifestDir is what tools expect at the beginning of a jar.
+// manifestDir is the directory that tools expect at the beginning of a jar.
 const manifestDir = "META-INF/"
 
 func repackJar(content []byte, created time.Time) ([]byte, error) {

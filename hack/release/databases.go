@@ -5,7 +5,8 @@ package main
 
 import "runtime"
 
-// zookeeper is Debian's, with what its server and its client need of Java.
+// zookeeper is the image with ZooKeeper of Debian, and the parts of Java that its server and its
+// client need.
 func zookeeper() imageSpec {
 	const jvm = "/usr/lib/jvm/java-17-openjdk-" + runtime.GOARCH + "/lib/"
 	return imageSpec{
@@ -23,14 +24,14 @@ func zookeeper() imageSpec {
 	}
 }
 
-// galera is Debian's MariaDB with the library for clusters, and what its scripts call to copy a member's data
-// to another one.
+// galera is the image with MariaDB of Debian, the Galera library, and the programs that its scripts
+// run to copy the data of a member to another one.
 func galera() imageSpec {
 	return imageSpec{
 		name: "galera", reference: "localhost/galera:dev", arch: []string{runtime.GOARCH}, user: nobody, optional: true,
 		entrypoint: []string{"/usr/sbin/mariadbd"}, path: "/usr/sbin:/usr/bin:/sbin:/bin",
 		files: together(
-			// What the packages link when they are installed.
+			// The links that the installation of the packages would create.
 			link("dash", "/bin/sh"), link("mawk", "/usr/bin/awk"), link("which.debianutils", "/usr/bin/which"),
 			debian([]string{"/etc/", "/usr/lib/x86_64-linux-gnu/gconv/", "/usr/share/gdb/", "/var/",
 				"/usr/bin/aria", "/usr/bin/myisam", "/usr/bin/mariadb-check", "/usr/bin/mariadb-upgrade", "/usr/bin/innochecksum",

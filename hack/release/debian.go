@@ -13,19 +13,20 @@ import (
 	"strings"
 )
 
-// debian are the files of Debian packages, of the versions that the package lists of this machine have. There
-// is no other pin: such an image is for tests, and never a user's. What the packages depend on is named, too:
-// much of what they say that they need is for uses that tests do not have. leaveOut are beginnings of paths.
+// debian returns the files of Debian packages, in the versions of the package lists of this
+// machine. The versions are not pinned, because such an image is only for tests and never for
+// users. The caller names the dependencies, too, because tests do not need all declared
+// dependencies. leaveOut has the beginnings of paths to leave out.
 func debian(leaveOut []string, packages ...string) filesFunc {
 	return func(ctx context.Context, _ source, _, dir string) (map[string]string, error) {
 		archives, tree := filepath.Join(dir, "archives"), filepath.Join(dir, "tree")
 		if err := os.MkdirAll(archives, 0o755); err != nil {
-			return nil, fmt.Errorf("making a directory for packages: %w", err)
+			return nil, fmt.Errorf("creating a directory for packages: %w", err)
 		}
-		// Without a user of its own, which could not write into the directory.
+		// As root, because the user of apt could not write into the directory.
 		if err := silently(ctx, archives, "apt-get",
 			append([]string{"download", "--quiet", "-o", "APT::Sandbox::User=root"}, packages...)...); err != nil {
-			return nil, fmt.Errorf("%w\napt-get update gets the lists of packages", err)
+			return nil, fmt.Errorf("%w\nrun apt-get update to get the package lists", err)
 		}
 		found, err := filepath.Glob(filepath.Join(archives, "*.deb"))
 		if err != nil {
@@ -40,12 +41,12 @@ func debian(leaveOut []string, packages ...string) filesFunc {
 	}
 }
 
-// link is a link that leads to a file beside it.
+// link returns a symbolic link to a file in the same directory.
 func link(target, path string) filesFunc {
 	return func(_ context.Context, _ source, _, dir string) (map[string]string, error) {
 		at := filepath.Join(dir, "links", path)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			return nil, fmt.Errorf("making a directory for links: %w", err)
+			return nil, fmt.Errorf("creating a directory for links: %w", err)
 		}
 		if err := os.Symlink(target, at); err != nil {
 			return nil, fmt.Errorf("linking %s: %w", path, err)
@@ -54,7 +55,7 @@ func link(target, path string) filesFunc {
 	}
 }
 
-// silently runs a program, of which is told what it says only if it fails.
+// silently runs a program. Its output is in the error if it fails.
 func silently(ctx context.Context, dir, program string, args ...string) error {
 	command := exec.CommandContext(ctx, program, args...)
 	command.Dir = dir
@@ -64,8 +65,8 @@ func silently(ctx context.Context, dir, program string, args ...string) error {
 	return nil
 }
 
-// treeOf are the files and links below a directory by their path, without those for which nobody looks in a
-// container: of the documents of packages, what they say of licences stays.
+// treeOf returns the files and links below a directory by their path, without files that a
+// container does not need. Of the documents of packages it keeps only those about licences.
 func treeOf(tree string, leaveOut []string) (map[string]string, error) {
 	files := map[string]string{}
 	leaveOut = append([]string{"/usr/share/man/", "/usr/share/locale/", "/usr/share/lintian/", "/usr/share/bug/", "/usr/share/info/",

@@ -21,7 +21,7 @@ import (
 // digestsFile has a line "DIGEST  REFERENCE" for each image.
 const digestsFile = "IMAGE-DIGESTS"
 
-// writeDigests writes and signs what each image is, whatever its tag leads to later.
+// writeDigests writes and signs the digests of the images, because tags can change later.
 func (r *release) writeDigests(ctx context.Context) error {
 	var lines strings.Builder
 	for _, image := range slices.Sorted(maps.Keys(r.digests)) {
@@ -33,7 +33,7 @@ func (r *release) writeDigests(ctx context.Context) error {
 	return r.sign(ctx, digestsFile)
 }
 
-// digestOf is that of the only image in an archive of an OCI layout.
+// digestOf returns the digest of the only image in an archive of an OCI layout.
 func digestOf(archive string) (string, error) {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -66,8 +66,8 @@ func digestOf(archive string) (string, error) {
 	}
 }
 
-// readDigests reads what a release has written, by the names of the images. There are none if it was
-// not made here.
+// readDigests reads the digests that a release has written, by the names of the images. It returns
+// none if the release was not created here.
 func readDigests(file string) (map[string]string, error) {
 	if file == "" {
 		return nil, nil

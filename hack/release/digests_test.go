@@ -38,7 +38,7 @@ func TestTheDigestOfAnArchiveIsThatOfThePushedImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = (source{}).pushOne(t.Context(), spec, created, to, "sha256:"+strings.Repeat("0", 64), io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "has digest "+want.String()+", and the release has sha256:0000") {
+	if err == nil || !strings.Contains(err.Error(), "has digest "+want.String()+", but the release has sha256:0000") {
 		t.Errorf("pushing what the release has not: got error %v, want one with both digests", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// manifests writes what kubectl can apply: for three servers, and for one.
+// manifests writes the manifests for kubectl apply: for three servers, and for one.
 func (r *release) manifests(ctx context.Context) error {
 	for file, args := range map[string][]string{"install.yaml": nil, "install-single.yaml": {"--single"}} {
 		args = append([]string{"install", "--image=" + r.pinned(serverImage), "--dry-run=client"}, args...)
@@ -37,8 +37,8 @@ func (r *release) krew(ctx context.Context) error {
 	return r.write("sts.yaml", []byte(printed+"\n"))
 }
 
-// completer is what kubectl runs to complete the arguments of "kubectl sts", in every shell that it
-// completes its own in.
+// completer is the program that kubectl runs to complete the arguments of "kubectl sts", in every
+// shell in which kubectl completes its own arguments.
 const completer = "#!/bin/sh\nexec kubectl-sts __complete \"$@\"\n"
 
 // completions writes the program that kubectl looks for in PATH.
@@ -46,12 +46,12 @@ func (r *release) completions(context.Context) error {
 	return r.write("kubectl_complete-sts", []byte(completer))
 }
 
-// manPages has the pages written by the tests that check them, as only these packages know their
-// commands.
+// manPages runs the tests that write and check the pages, because only the packages of the programs
+// know their commands.
 func (r *release) manPages(ctx context.Context) error {
 	pages := filepath.Join(r.work, "man")
 	if err := os.Mkdir(pages, 0o755); err != nil {
-		return fmt.Errorf("making a directory to work in: %w", err)
+		return fmt.Errorf("creating a temporary directory: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-run=^TestManPages$", serverPackage, pluginPackage)
 	cmd.Dir = r.root
@@ -72,7 +72,7 @@ func (r *release) manPages(ctx context.Context) error {
 		entries = append(entries, archived{path.Join("man", file.Name()), 0o644, content})
 	}
 	if len(entries) == 0 {
-		return fmt.Errorf("there are no man pages in %s", pages)
+		return fmt.Errorf("%s has no man pages", pages)
 	}
 	archive, err := tarGz(r.created, entries)
 	if err != nil {

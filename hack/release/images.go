@@ -16,38 +16,38 @@ import (
 	"time"
 )
 
-// imageSpec is what goes into an image.
+// imageSpec describes an image.
 type imageSpec struct {
 	name string
-	// reference is what a node calls it by.
+	// reference is the name of the image on a node.
 	reference string
 	arch      []string
-	// files gives the files of the image by their path in it.
+	// files returns the files of the image by their path in the image.
 	files      filesFunc
 	entrypoint []string
-	// path is what PATH is, for an image that has more than one program.
+	// path is the value of PATH, for an image with more than one program.
 	path string
 	user string
-	// archive is the name of its file; that of the image if it is empty.
+	// archive is the name of the archive, the name of the image if it is empty.
 	archive string
-	// optional is for one that is made only when it is asked for by its name.
+	// optional means that the image is created only if it is requested by name.
 	optional bool
 }
 
-// userImages are those that a user's cluster pulls.
+// userImages returns the images that clusters of users pull.
 func userImages(arch []string) []imageSpec {
 	return slices.DeleteFunc(images(arch), func(i imageSpec) bool { return i.name != serverImage && i.name != pluginImage })
 }
 
-// nobody is the user that our programs run as.
+// The unprivileged user that our programs run as.
 const nobody = "65532:65532"
 
-// images are those of a user, and those that nodes of tests need.
+// images returns the images for users, and the images that test nodes need.
 func images(arch []string) []imageSpec {
 	here := []string{runtime.GOARCH}
 	return []imageSpec{
 		{
-			// The name that a node makes of "statefulset-apiserver:dev".
+			// The name to which a node expands "statefulset-apiserver:dev".
 			name: serverImage, reference: "docker.io/library/statefulset-apiserver:dev", arch: arch, user: nobody,
 			files: program(serverPackage, "/statefulset-apiserver"), entrypoint: []string{"/statefulset-apiserver"},
 		},
@@ -63,7 +63,7 @@ func images(arch []string) []imageSpec {
 				file("test/images/etcd/start.sh", "/start.sh"), busybox),
 		},
 		{
-			// What agents beside members speak to the cluster with.
+			// The agents of members use it to send requests to the cluster.
 			name: "kubectl", reference: "localhost/kubectl:dev", arch: here, user: nobody, entrypoint: []string{"/bin/kubectl"}, path: "/bin",
 			files: together(pinned("kubernetes", "k8s.io/kubernetes/cmd/kubectl", "/bin/kubectl"), busybox),
 		},
@@ -80,7 +80,7 @@ func images(arch []string) []imageSpec {
 	}
 }
 
-// web is what members of tests run.
+// web is the image that members run in tests.
 func web(name, reference string) imageSpec {
 	return imageSpec{
 		name: name, reference: reference, arch: []string{runtime.GOARCH}, user: nobody,
@@ -88,14 +88,14 @@ func web(name, reference string) imageSpec {
 	}
 }
 
-// webAgain is the same image by another name.
+// webAgain is the same image with another name.
 func webAgain() imageSpec {
 	again := web("web-again", "localhost/web:again")
 	again.optional = true
 	return again
 }
 
-// certManager is one of the programs of cert-manager.
+// certManager is the image of one of the programs of cert-manager.
 func certManager(part string) imageSpec {
 	const module = "cert-manager"
 	return imageSpec{
@@ -106,7 +106,7 @@ func certManager(part string) imageSpec {
 
 type filesFunc = func(ctx context.Context, s source, arch, dir string) (map[string]string, error)
 
-// program is one of ours, built for an architecture.
+// program returns the files of one of the programs of this project, built for an architecture.
 func program(pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		place, err := s.place(arch, dir)
@@ -127,7 +127,8 @@ func program(pkg, path string) filesFunc {
 	}
 }
 
-// pinned is a program of somebody else, of the version that a module of the local cluster has.
+// pinned returns the files of a program of another project, in the version that a module of the
+// local cluster requires.
 func pinned(module, pkg, path string) filesFunc {
 	return func(ctx context.Context, s source, arch, dir string) (map[string]string, error) {
 		module := filepath.Join(s.root, "test", "cluster", "modules", module)
@@ -148,15 +149,15 @@ func pinned(module, pkg, path string) filesFunc {
 	}
 }
 
-// file is one of the work tree as it is.
+// file returns a file of the work tree without changes.
 func file(from, path string) filesFunc {
 	return func(_ context.Context, s source, _, _ string) (map[string]string, error) {
 		return map[string]string{path: filepath.Join(s.root, from)}, nil
 	}
 }
 
-// busybox is Debian's, with links to it for the commands that people use in a pod, and with what
-// Debian says about its licence, which is the GPL: no image of a user has it.
+// busybox returns the files of BusyBox of Debian, with the file about its licence. The licence is
+// the GPL, so no image for users has BusyBox. layerOf adds the links for its commands.
 func busybox(context.Context, source, string, string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, path := range []string{"/bin/busybox", documentsDir + "busybox-static/copyright"} {
@@ -182,12 +183,13 @@ func together(parts ...filesFunc) filesFunc {
 	}
 }
 
-// writeImage makes an image for each of its architectures, and an archive of them, unless that is there.
+// writeImage writes an archive with the image for each of its architectures, unless an up-to-date
+// archive exists.
 func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Time, dir string, out io.Writer) error {
 	begun := time.Now()
 	work, err := os.MkdirTemp("", "image-")
 	if err != nil {
-		return fmt.Errorf("making a directory to work in: %w", err)
+		return fmt.Errorf("creating a temporary directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	layers, err := s.gather(ctx, spec, created, work)
@@ -195,7 +197,7 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the directory of images: %w", err)
+		return fmt.Errorf("creating the directory of images: %w", err)
 	}
 	archive := filepath.Join(dir, cmp.Or(spec.archive, spec.name)+".tar")
 	said := "unchanged"
@@ -214,7 +216,8 @@ func (s source) writeImage(ctx context.Context, spec imageSpec, created time.Tim
 	return nil
 }
 
-// assemble makes an image in memory, for each of its architectures. work is where its files may be made.
+// assemble creates an image in memory, for each of its architectures. work is a directory for
+// temporary files.
 func (s source) assemble(ctx context.Context, spec imageSpec, created time.Time, work string) (*index, error) {
 	layers, err := s.gather(ctx, spec, created, work)
 	if err != nil {
@@ -223,7 +226,7 @@ func (s source) assemble(ctx context.Context, spec imageSpec, created time.Time,
 	return pack(spec, layers, created)
 }
 
-// gather makes the files of an image, and the layer of them, for each of its architectures.
+// gather returns the layer with the files of an image, for each of its architectures.
 func (s source) gather(ctx context.Context, spec imageSpec, created time.Time, work string) ([][]byte, error) {
 	layers := make([][]byte, len(spec.arch))
 	for i, arch := range spec.arch {
@@ -238,7 +241,7 @@ func (s source) gather(ctx context.Context, spec imageSpec, created time.Time, w
 	return layers, nil
 }
 
-// pack makes an image of its layers, of which there is one for each architecture.
+// pack creates an image from its layers, one for each architecture.
 func pack(spec imageSpec, layers [][]byte, created time.Time) (*index, error) {
 	made, err := newIndex(spec.reference)
 	if err != nil {
@@ -252,7 +255,7 @@ func pack(spec imageSpec, layers [][]byte, created time.Time) (*index, error) {
 	return made, nil
 }
 
-// parseTime reads the time of a commit. Without one, the time is the least that there is.
+// parseTime parses the time of a commit. Without one, it returns the beginning of the Unix epoch.
 func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Unix(0, 0).UTC(), nil

@@ -14,26 +14,27 @@ import (
 	"time"
 )
 
-// keptDir is where a directory of images has what the next run need not make again: the programs,
-// which go build then links only if they are stale, and what each archive was made of.
+// keptDir is the directory, in a directory of images, with the files that the next run can reuse:
+// the programs, which go build then links only if they are stale, and the digests of the inputs of
+// each archive.
 const keptDir = ".kept"
 
-// place is where programs of an image are built: where they are kept, or else in a directory that
-// is made for one image.
+// place returns the directory in which the programs of an image are built: the kept directory, or
+// else the temporary directory of the image.
 func (s source) place(arch, dir string) (string, error) {
 	if s.kept == "" {
 		return dir, nil
 	}
 	dir = filepath.Join(s.kept, arch)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("making a directory for programs: %w", err)
+		return "", fmt.Errorf("creating a directory for programs: %w", err)
 	}
 	return dir, nil
 }
 
-// unlessKept writes the archive of an image, unless it is there and was made of the same. The note
-// of what it was made of goes before another archive may take its place, and comes when that is
-// whole: a run that ends between must not leave the one with the note of the other.
+// unlessKept writes the archive of an image, unless it exists and has the same inputs. The file
+// with the digest of its inputs is removed before the archive is replaced, and written when the new
+// archive is complete: an interrupted run must not leave an archive with the digest of another.
 func (s source) unlessKept(spec imageSpec, layers [][]byte, created time.Time, archive string, write func() error) error {
 	if s.kept == "" {
 		return write()
@@ -47,16 +48,16 @@ func (s source) unlessKept(spec imageSpec, layers [][]byte, created time.Time, a
 		return nil
 	}
 	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forgetting what an image was made of: %w", err)
+		return fmt.Errorf("removing the digest of the inputs of an image: %w", err)
 	}
 	if err := write(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.kept, 0o755); err != nil {
-		return fmt.Errorf("making a directory for what images are made of: %w", err)
+		return fmt.Errorf("creating a directory for the digests of inputs: %w", err)
 	}
 	if err := os.WriteFile(note, []byte(inputs), 0o600); err != nil {
-		return fmt.Errorf("noting what an image is made of: %w", err)
+		return fmt.Errorf("writing the digest of the inputs of an image: %w", err)
 	}
 	return nil
 }
@@ -67,8 +68,8 @@ func isMadeOf(archive, note, inputs string) bool {
 	return err == nil && missing == nil && string(noted) == inputs
 }
 
-// inputs is a digest of all that the archive of an image is made of: what is in it, what is said of
-// it, and the program that makes it.
+// inputs returns a digest of all inputs of an archive: the layers and the metadata of the image,
+// and this program.
 func (spec imageSpec) inputs(layers [][]byte, created time.Time) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -80,7 +81,7 @@ func (spec imageSpec) inputs(layers [][]byte, created time.Time) (string, error)
 	}
 	said, err := json.Marshal([]any{spec.reference, spec.arch, spec.entrypoint, spec.path, spec.user, created})
 	if err != nil {
-		return "", fmt.Errorf("writing what is said of an image: %w", err)
+		return "", fmt.Errorf("encoding the metadata of an image: %w", err)
 	}
 	digest := sha256.New()
 	for _, part := range append([][]byte{program, said}, layers...) {

@@ -36,7 +36,7 @@ type index struct {
 func newIndex(reference string) (*index, error) {
 	parsed, err := name.ParseReference(reference)
 	if err != nil {
-		return nil, fmt.Errorf("reading the name of an image: %w", err)
+		return nil, fmt.Errorf("parsing the name of an image: %w", err)
 	}
 	return &index{reference: reference, tag: parsed.Identifier(), image: mutate.IndexMediaType(empty.Index, types.OCIImageIndex)}, nil
 }
@@ -46,7 +46,7 @@ func (i *index) add(spec imageSpec, arch string, text []byte, created time.Time)
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 	if err != nil {
-		return fmt.Errorf("making a layer: %w", err)
+		return fmt.Errorf("creating a layer: %w", err)
 	}
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	if image, err = mutate.AppendLayers(image, layer); err != nil {
@@ -71,7 +71,8 @@ func (i *index) add(spec imageSpec, arch string, text []byte, created time.Time)
 	return nil
 }
 
-// layerOf is a layer with files, and the directories, users and links that programs expect. It depends on nothing else.
+// layerOf returns a layer with files, and with the directories, users and links that programs
+// expect. Its bytes depend only on the arguments.
 func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -84,7 +85,7 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 		entry(tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, nil),
 	}
 	for _, to := range slices.Sorted(maps.Keys(files)) {
-		// A link of a package, which leads to another of its files.
+		// A link of a package to another of its files.
 		if target, err := os.Readlink(files[to]); err == nil {
 			entries = append(entries,
 				entry(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(to, "/"), Linkname: target, Mode: 0o777}, nil))
@@ -113,7 +114,8 @@ func layerOf(files map[string]string, created time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// applets are the commands of busybox that an image has: none that resolves names, which a static program may fail to do.
+// applets returns the commands of BusyBox that an image has. It has none that resolves names, which
+// can fail in a static program.
 func applets() []string {
 	return []string{
 		"cat", "chmod", "cp", "date", "dd", "df", "echo", "env", "false", "grep", "head", "hostname", "id", "ip", "kill", "ls", "mkdir", "mount",
@@ -121,16 +123,16 @@ func applets() []string {
 		"true", "wc"}
 }
 
-// archive writes the index as a tar of an OCI layout, and returns how large it is.
+// archive writes the index as a tar archive of an OCI layout, and returns its size.
 func (i *index) archive(file string, created time.Time) (int64, error) {
 	dir, err := os.MkdirTemp("", "layout-")
 	if err != nil {
-		return 0, fmt.Errorf("making a directory to work in: %w", err)
+		return 0, fmt.Errorf("creating a temporary directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	at, err := layout.Write(dir, empty.Index)
 	if err != nil {
-		return 0, fmt.Errorf("beginning a layout: %w", err)
+		return 0, fmt.Errorf("creating a layout: %w", err)
 	}
 	if err := at.AppendIndex(i.image, layout.WithAnnotations(map[string]string{
 		"io.containerd.image.name":          i.reference,
@@ -141,7 +143,8 @@ func (i *index) archive(file string, created time.Time) (int64, error) {
 	return tarDir(dir, file, created)
 }
 
-// tarDir writes the files of a directory to an archive, in the order of their names, and puts it in place when it is whole.
+// tarDir writes the files of a directory to an archive in the order of their names. The archive
+// gets its name when it is complete.
 func tarDir(dir, file string, created time.Time) (int64, error) {
 	partial, err := os.Create(file + ".partial")
 	if err != nil {
@@ -167,7 +170,7 @@ func tarDir(dir, file string, created time.Time) (int64, error) {
 		return 0, fmt.Errorf("writing an archive: %w", err)
 	}
 	if err := os.Rename(partial.Name(), file); err != nil {
-		return 0, fmt.Errorf("putting an archive in place: %w", err)
+		return 0, fmt.Errorf("renaming an archive: %w", err)
 	}
 	info, err := os.Stat(file)
 	if err != nil {

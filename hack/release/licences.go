@@ -16,33 +16,34 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowedLicences are those under which others may give us what we link; docs/adr/0012 says why.
+// allowedLicences returns the licences that linked components may have; docs/adr/0012 says why.
 func allowedLicences() []string {
 	return []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 }
 
-// noticesFile is what has the licences of others, in an archive and in an image.
+// noticesFile is the file with the licences of linked components, in an archive and in an image.
 const noticesFile = "THIRD_PARTY_NOTICES"
 
-// recognised is how much of a file, in percent, has to be the text of licences. The rest are the
-// names of authors, and what a file says about which part of a module is under which licence.
+// recognised is the part of a file, in percent, that must be the text of known licences. The rest
+// may be names of authors, and statements about which part of a module has which licence.
 const recognised = 75
 
 var (
-	// licenceFile matches the names of files that have the text of a licence.
+	// licenceFile matches the names of files with the text of a licence.
 	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.-].*)?$`)
-	// noticeFile matches those of files that have to be passed on with it.
+	// noticeFile matches the names of files that must be distributed with the licence.
 	noticeFile = regexp.MustCompile(`(?i)^(notice|copyright|patents)([.-].*)?$`)
-	// otherFile matches files of either kind that are about something else: source, and the licence
-	// of the documentation, which is not linked.
+	// otherFile matches files that the other expressions match by mistake: source, and the licence of
+	// the documentation, which is not linked.
 	otherFile = regexp.MustCompile(`(?i)\.(go|docs)$`)
 )
 
-// notice is a file that has to be passed on.
+// notice is a file that must be distributed with a program.
 type notice struct{ component, file, text string }
 
-// notices are those of a component. Every package that is linked must have a licence, its own or
-// that of a directory above it, and every licence on that way must be an allowed one.
+// notices returns the licences and notices of a component. Every linked package must have a licence
+// in its directory or in a directory above it, and all licences in these directories must be
+// allowed.
 func (c component) notices() ([]notice, error) {
 	var all []notice
 	var wrong []error
@@ -73,13 +74,13 @@ func (c component) notices() ([]notice, error) {
 	}
 	for _, pkg := range c.packages {
 		if !slices.ContainsFunc(upwards(pkg, c.dir), func(dir string) bool { return licensed[dir] }) {
-			wrong = append(wrong, fmt.Errorf("%s: there is no licence of %s", c, c.nameOf(pkg)))
+			wrong = append(wrong, fmt.Errorf("%s: no licence found for %s", c, c.nameOf(pkg)))
 		}
 	}
 	return all, errors.Join(wrong...)
 }
 
-// judge refuses the text of a licence that is not allowed.
+// judge returns an error for the text of a licence that is not allowed.
 func judge(text []byte) error {
 	found := licensecheck.Scan(text)
 	var others []string
@@ -94,13 +95,13 @@ func judge(text []byte) error {
 		slices.Sort(others)
 		return fmt.Errorf("is %s, want one of %s", strings.Join(slices.Compact(others), " and "), allowed)
 	case found.Percent < recognised:
-		return fmt.Errorf("is no licence that is known (%.0f %% of it are), want one of %s", found.Percent, allowed)
+		return fmt.Errorf("is not a known licence (%.0f %% of it matches known licences), want one of %s", found.Percent, allowed)
 	}
 	return nil
 }
 
-// thirdParty is what has to go with a program: the licences and notices of all that is linked into
-// it. Equal texts are written once.
+// thirdParty returns the file that must be distributed with a program: the licences and notices of
+// all components linked into it. Equal texts are written once.
 func thirdParty(ctx context.Context, module, pkg string, on platform) ([]byte, error) {
 	components, err := linked(ctx, module, pkg, on)
 	if err != nil {
@@ -121,11 +122,11 @@ func thirdParty(ctx context.Context, module, pkg string, on platform) ([]byte, e
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, fmt.Errorf("%s for %s cannot be given to others:\n%w", pkg, on, err)
+		return nil, fmt.Errorf("%s for %s must not be distributed:\n%w", pkg, on, err)
 	}
 	var out strings.Builder
 	out.WriteString(
-		"This program has parts that others have written. Their licences and notices follow, each below the\nnames of those that it is of.\n")
+		"This program contains components of other authors. Their licences and notices follow, each below the\nnames of the components that it applies to.\n")
 	line := strings.Repeat("-", 80)
 	for _, text := range texts {
 		fmt.Fprintf(&out, "\n%s\n%s\n%s\n\n%s\n", line, strings.Join(of[text], "\n"), line, text)
@@ -133,11 +134,11 @@ func thirdParty(ctx context.Context, module, pkg string, on platform) ([]byte, e
 	return []byte(out.String()), nil
 }
 
-// documentsDir is where an image has what belongs to its programs, where Debian has it, too.
+// documentsDir is the directory of an image with the licences of its programs, as in Debian.
 const documentsDir = "/usr/share/doc/"
 
-// documents writes what has to go with a program of an image to a directory, and returns it by its
-// path in the image.
+// documents writes the licences and notices of a program to a directory, and returns the file by
+// its path in the image.
 func documents(ctx context.Context, module, pkg, program string, on platform, dir string) (map[string]string, error) {
 	notices, err := thirdParty(ctx, module, pkg, on)
 	if err != nil {
@@ -150,7 +151,8 @@ func documents(ctx context.Context, module, pkg, program string, on platform, di
 	return map[string]string{documentsDir + program + "/" + noticesFile: file}, nil
 }
 
-// licences refuses a release with a part that may not be in it, before anything is built.
+// licences refuses a release with a component whose licence is not allowed, before anything is
+// built.
 func (r *release) licences(ctx context.Context) error {
 	var wrong []error
 	for pkg, platforms := range targets() {

@@ -81,12 +81,12 @@ func TestLicencesThatAreRefused(t *testing.T) {
 		"one of a package that is not linked": {map[string]string{"LICENSE": isc, "tool/LICENSE": gpl}, ""},
 		"one of the documentation":            {map[string]string{"LICENSE": isc, "LICENSE.docs": gpl}, ""},
 		"a text that nobody knows": {
-			map[string]string{"LICENSE": "You may use this on Mondays."}, theirs + "LICENSE is no licence that is known (0 % of it are)"},
+			map[string]string{"LICENSE": "You may use this on Mondays."}, theirs + "LICENSE is not a known licence (0 % of it matches known licences)"},
 		"an allowed one with conditions that were added": {map[string]string{
-			"LICENSE": isc + strings.Repeat("Nobody may use this to compete with us. ", 40)}, theirs + "LICENSE is no licence that is known"},
-		"none":                       {nil, theirs + "there is no licence of example.org/theirs/sub"},
-		"a notice without a licence": {map[string]string{"NOTICE": isc}, theirs + "there is no licence of example.org/theirs/sub"},
-		"one of another package":     {map[string]string{"tool/LICENSE": isc}, theirs + "there is no licence of example.org/theirs/sub"},
+			"LICENSE": isc + strings.Repeat("Nobody may use this to compete with us. ", 40)}, theirs + "LICENSE is not a known licence"},
+		"none":                       {nil, theirs + "no licence found for example.org/theirs/sub"},
+		"a notice without a licence": {map[string]string{"NOTICE": isc}, theirs + "no licence found for example.org/theirs/sub"},
+		"one of another package":     {map[string]string{"tool/LICENSE": isc}, theirs + "no licence found for example.org/theirs/sub"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -17,22 +17,22 @@ import (
 	"strings"
 )
 
-// component is a module of somebody else that is linked into a program, or Go itself.
+// component is a module of another project that is linked into a program, or Go itself.
 type component struct {
 	path, version string
-	// dir has its files, and packages are the directories in it of what is linked.
+	// dir is its directory, and packages are the directories of its linked packages.
 	dir      string
 	packages []string
 }
 
 func (c component) String() string { return c.path + " " + c.version }
 
-// nameOf is the import path of a package, by its directory.
+// nameOf returns the import path of a package, given its directory.
 func (c component) nameOf(pkg string) string {
 	return c.path + filepath.ToSlash(strings.TrimPrefix(pkg, c.dir))
 }
 
-// dirs are those in which files may say something about what is linked, from the top.
+// dirs returns the directories in which files may apply to the linked packages, from the top.
 func (c component) dirs() []string {
 	var all []string
 	for _, pkg := range c.packages {
@@ -42,7 +42,7 @@ func (c component) dirs() []string {
 	return slices.Compact(all)
 }
 
-// upwards are a directory and those above it, up to the top.
+// upwards returns a directory and the directories above it, up to the top.
 func upwards(dir, top string) []string {
 	all := []string{dir}
 	for dir != top && strings.HasPrefix(dir, top) {
@@ -52,7 +52,7 @@ func upwards(dir, top string) []string {
 	return all
 }
 
-// listed is what "go list" tells about a package.
+// listed has the fields of a package that "go list" prints.
 type listed struct {
 	Dir      string
 	Standard bool
@@ -65,7 +65,8 @@ type listedModule struct {
 	Replace            *listedModule
 }
 
-// linked are the components of a program for a platform, in the order of their paths, after Go.
+// linked returns the components of a program for a platform: Go, and then the modules in the order
+// of their paths.
 func linked(ctx context.Context, module, pkg string, on platform) ([]component, error) {
 	packages, err := goTool(ctx, module, on, "list", "-deps", "-json=Dir,Standard,Module", pkg)
 	if err != nil {
@@ -82,7 +83,7 @@ func linked(ctx context.Context, module, pkg string, on platform) ([]component, 
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("reading what is linked into %s: %w", pkg, err)
+			return nil, fmt.Errorf("reading the packages linked into %s: %w", pkg, err)
 		}
 		m := p.Module
 		if p.Standard || m == nil {
@@ -110,7 +111,7 @@ func linked(ctx context.Context, module, pkg string, on platform) ([]component, 
 	return components, nil
 }
 
-// goTool runs Go as build does, and returns what it prints.
+// goTool runs the go command in the same environment as build, and returns its output.
 func goTool(ctx context.Context, module string, on platform, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = module, on.environment()

@@ -1,11 +1,13 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release makes what is given to users: container images, without a container engine.
+// Command release creates the files that users get. It builds container images without a container
+// engine.
 //
-//	release images --out DIR [IMAGE...]           an OCI archive of each image that is not optional, or of those named
-//	release push --registry REGISTRY --tag TAG    the images of the server and the plugin, to a registry
-//	release all --version VERSION --out DIR       everything that a release has
+//	release images --out DIR [IMAGE...]         an OCI archive of each image that is not optional,
+//	                                            or of the named images
+//	release push --registry REGISTRY --tag TAG  pushes the images of the server and the plugin
+//	release all --version VERSION --out DIR     all files of a release
 package main
 
 import (
@@ -37,21 +39,21 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && subcommands[args[0]] != nil {
 		return subcommands[args[0]](ctx, args[1:], out)
 	}
-	return errors.New("want one of the subcommands images, push and all; --help after it lists its flags")
+	return errors.New("want one of the subcommands images, push and all; for flags, add --help after it")
 }
 
-// sourceFlags say what is built, and when what is made of it says that it was made.
+// sourceFlags adds the flags for the source, and for the creation time of the files.
 func sourceFlags(fs *flag.FlagSet) (from *source, created *string) {
 	from = &source{}
 	fs.StringVar(&from.root, "source", ".", "`directory` of the work tree")
-	fs.StringVar(&from.stamp, "stamp", "", "what the linker is told about the version")
+	fs.StringVar(&from.stamp, "stamp", "", "linker flags that set the version")
 	created = fs.String("created", "",
-		"the `time` that files say they were made at, such as 2026-11-22T12:00:00Z; the commit's, so that a commit gives the same bytes")
+		"creation `time` of the files, such as 2026-11-22T12:00:00Z; use the time of the commit for reproducible files")
 	return from, created
 }
 
 func archFlag(fs *flag.FlagSet) *string {
-	return fs.String("arch", "amd64,arm64", "`architectures` of the server's image; all others are for this machine's")
+	return fs.String("arch", "amd64,arm64", "`architectures` of the images of the server and the plugin; all others are for the architecture of this machine")
 }
 
 func runImages(ctx context.Context, args []string, out io.Writer) error {
@@ -73,7 +75,7 @@ func runImages(ctx context.Context, args []string, out io.Writer) error {
 	all := images(strings.Split(*arch, ","))
 	for _, name := range fs.Args() {
 		if !slices.ContainsFunc(all, func(i imageSpec) bool { return i.name == name }) {
-			return fmt.Errorf("there is no image %q", name)
+			return fmt.Errorf("unknown image %q", name)
 		}
 	}
 	for _, spec := range all {
@@ -81,7 +83,7 @@ func runImages(ctx context.Context, args []string, out io.Writer) error {
 			continue
 		}
 		if err := from.writeImage(ctx, spec, at, *to, out); err != nil {
-			return fmt.Errorf("making image %s: %w", spec.name, err)
+			return fmt.Errorf("creating image %s: %w", spec.name, err)
 		}
 	}
 	return nil

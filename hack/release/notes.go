@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// unreleased is the heading of what the next version will have.
+// unreleased is the heading of the changes of the next version.
 const unreleased = "Unreleased"
 
-// notes are the part of the changelog that tells of this version.
+// notes writes the section of the changelog about this version.
 func (r *release) notes(context.Context) error {
 	changes, err := r.changes()
 	if err != nil {
@@ -23,7 +23,8 @@ func (r *release) notes(context.Context) error {
 	return r.write("NOTES.md", []byte("# "+r.version+"\n\n"+changes+"\n"))
 }
 
-// changes reads the changelog. What is tried out before a version is, is not released yet.
+// changes returns the section of the changelog about this version. For a pre-release, that may be
+// the section of unreleased changes.
 func (r *release) changes() (string, error) {
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {
@@ -38,10 +39,10 @@ func (r *release) changes() (string, error) {
 			return section, nil
 		}
 	}
-	return "", fmt.Errorf("CHANGELOG.md says nothing below %q", "## ["+strings.Join(headings, `]" or "## [`)+"]")
+	return "", fmt.Errorf("CHANGELOG.md has no entries below %q", "## ["+strings.Join(headings, `]" or "## [`)+"]")
 }
 
-// sectionOf is the text below a heading such as "## [1.2.3] - 2026-11-22".
+// sectionOf returns the text below a heading such as "## [1.2.3] - 2026-11-22".
 func sectionOf(changelog, heading string) string {
 	var section []string
 	inside := false

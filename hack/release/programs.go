@@ -18,8 +18,8 @@ const (
 	pluginPackage = "./cmd/kubectl-sts"
 )
 
-// targets are what each program is built for: the plugin for all that krew has, the server for
-// those on which it can run.
+// targets returns the platforms of each program: the plugin is built for all platforms of krew, and
+// the server for the platforms on which it can run.
 func targets() map[string][]platform {
 	return map[string][]platform{
 		serverPackage: {{"linux", "amd64"}, {"linux", "arm64"}},
@@ -27,7 +27,8 @@ func targets() map[string][]platform {
 	}
 }
 
-// programs writes an archive for each platform, with our licence and those of others, and tells what is in the program.
+// programs writes an archive for each platform, with our licence and the licences of components,
+// and a bill of materials for each program.
 func (r *release) programs(ctx context.Context) error {
 	licence, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	if err != nil {
@@ -46,7 +47,7 @@ func (r *release) programs(ctx context.Context) error {
 func (r *release) program(ctx context.Context, pkg string, on platform, licence []byte) error {
 	dir := filepath.Join(r.work, on.String())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making a directory to work in: %w", err)
+		return fmt.Errorf("creating a temporary directory: %w", err)
 	}
 	binary, err := r.build(ctx, pkg, on, dir)
 	if err != nil {
@@ -54,7 +55,7 @@ func (r *release) program(ctx context.Context, pkg string, on platform, licence 
 	}
 	content, err := os.ReadFile(binary)
 	if err != nil {
-		return fmt.Errorf("reading what was built: %w", err)
+		return fmt.Errorf("reading the built program: %w", err)
 	}
 	notices, err := thirdParty(ctx, r.root, pkg, on)
 	if err != nil {
@@ -76,12 +77,13 @@ func (r *release) program(ctx context.Context, pkg string, on platform, licence 
 	return r.write(file+".cdx.json", materials)
 }
 
-// built is a program for the machine at hand, which programs has built.
+// built returns the path of a program for this machine, which programs has built.
 func (r *release) built(pkg string) string {
 	return filepath.Join(r.work, platform{runtime.GOOS, runtime.GOARCH}.String(), path.Base(pkg))
 }
 
-// images writes an archive of each image that a user's cluster pulls, and the list of their digests.
+// images writes an archive of each image that a user's cluster pulls, and the list of their
+// digests.
 func (r *release) images(ctx context.Context) error {
 	r.digests = map[string]string{}
 	for _, spec := range userImages([]string{"amd64", "arm64"}) {

@@ -16,12 +16,12 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOfMaterials tells in CycloneDX's words what a program was built from, by what the linker has
-// written into it.
+// billOfMaterials returns the bill of materials of a program in the format of CycloneDX, from the
+// build information that the linker has written into the program.
 func billOfMaterials(program []byte, version string, created time.Time) ([]byte, error) {
 	built, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
-		return nil, fmt.Errorf("reading what a program was built from: %w", err)
+		return nil, fmt.Errorf("reading the build information of a program: %w", err)
 	}
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{

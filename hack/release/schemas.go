@@ -16,7 +16,8 @@ const (
 	publishedSchemas  = "openapi/schemas"
 )
 
-// schemas writes the OpenAPI document that clients are made from, and the JSON schemas of the kinds.
+// schemas writes the OpenAPI document from which clients are generated, and the JSON schemas of the
+// kinds.
 func (r *release) schemas(context.Context) error {
 	document, err := os.ReadFile(filepath.Join(r.root, publishedDocument))
 	if err != nil {

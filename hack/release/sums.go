@@ -13,7 +13,7 @@ import (
 
 const sumsFile = "SHA256SUMS"
 
-// checksums writes a line for each file, as "sha256sum --check" reads it, and signs them.
+// checksums writes a line for each file, in the format of "sha256sum --check", and signs the file.
 func (r *release) checksums(ctx context.Context) error {
 	files, err := os.ReadDir(r.dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *release) checksums(ctx context.Context) error {
 // sign writes the signature of a file of the release next to it.
 func (r *release) sign(ctx context.Context, file string) error {
 	if r.signingKey == "" {
-		fmt.Fprintf(r.out, "%s is not signed: there is no signing key\n", file)
+		fmt.Fprintf(r.out, "%s is not signed: no signing key was specified\n", file)
 		return nil
 	}
 	_, err := r.output(ctx, "ssh-keygen", "-q", "-Y", "sign", "-n", "file", "-f", r.signingKey, r.path(file))

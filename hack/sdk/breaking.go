@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// breaking are the places in which a client that was made from the earlier document would fail with the later
-// one, such as "StatefulSetSpec.replicas: was integer, is string".
+// breaking returns the changes with which a client that was generated from the earlier document
+// would fail, such as "StatefulSetSpec.replicas: was integer, is string".
 func breaking(before, after document) []string {
 	var found []string
 	add := func(place, format string, args ...any) {
@@ -25,7 +25,7 @@ func breaking(before, after document) []string {
 		place := strings.ToUpper(method) + " " + path
 		now, ok := operations[method+" "+path]
 		if !ok {
-			add(place, "is gone")
+			add(place, "was removed")
 			return
 		}
 		compareOperations(place, operation, now, add)
@@ -34,7 +34,7 @@ func breaking(before, after document) []string {
 		place := name[strings.LastIndex(name, ".")+1:]
 		now, ok := after.schemas()[name].(object)
 		if !ok {
-			add(place, "is gone")
+			add(place, "was removed")
 			continue
 		}
 		compareSchemas(place, at(before.schemas(), name), now, add)
@@ -51,7 +51,7 @@ func compareOperations(place string, was, is object, add report) {
 	now := parameters(is)
 	for _, name := range slices.Sorted(maps.Keys(parameters(was))) {
 		if now[name] == nil {
-			add(place, "parameter %s is gone", name)
+			add(place, "parameter %s was removed", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -61,7 +61,7 @@ func compareOperations(place string, was, is object, add report) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(at(was, "requestBody", "content"))) {
 		if at(is, "requestBody", "content")[kind] == nil {
-			add(place, "%s is not taken any more", kind)
+			add(place, "%s is not accepted any more", kind)
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(at(was, "responses"))) {
@@ -88,11 +88,12 @@ func compareSchemas(place string, was, is object, add report) {
 		add(place, "was %s, is %s", a, b)
 		return
 	}
-	// A value that is gone is not taken any more. One that is new is no break: clients keep what they do not know.
+	// A removed value is not accepted any more. A new value breaks nothing, because clients keep
+	// values that they do not know.
 	now := texts(is["enum"])
 	for _, value := range texts(was["enum"]) {
 		if len(now) > 0 && !slices.Contains(now, value) {
-			add(place, "value %s is gone", value)
+			add(place, "value %s was removed", value)
 		}
 	}
 	for _, field := range texts(is["required"]) {
@@ -103,7 +104,7 @@ func compareSchemas(place string, was, is object, add report) {
 	for _, name := range slices.Sorted(maps.Keys(at(was, "properties"))) {
 		field, ok := at(is, "properties")[name].(object)
 		if !ok {
-			add(place+"."+name, "is gone")
+			add(place+"."+name, "was removed")
 			continue
 		}
 		compareSchemas(place+"."+name, at(was, "properties", name), field, add)
@@ -115,7 +116,7 @@ func compareSchemas(place string, was, is object, add report) {
 	}
 }
 
-// typeOf is what generators make a type of.
+// typeOf returns the properties of a schema that decide the type in generated clients.
 func typeOf(schema object) string {
 	if name := target(schema); name != "" {
 		return name[strings.LastIndex(name, ".")+1:]
@@ -130,8 +131,8 @@ func typeOf(schema object) string {
 	return kind
 }
 
-// unexplained is an error that names the breaks of which the first section of the changelog says nothing. It
-// says so with the word "Breaking" and the place in one line.
+// unexplained returns an error with the breaking changes that the first section of the changelog
+// does not mention. An entry mentions a change with the word "Breaking" and the place.
 func unexplained(breaks []string, changelog string) error {
 	text, err := os.ReadFile(changelog)
 	if err != nil {
@@ -154,6 +155,6 @@ func unexplained(breaks []string, changelog string) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"clients made from the earlier document would break:\n  %s\nTake it back; or say in the first section of %s, in an entry with the word Breaking, which places are meant, as `%s`",
+		"clients generated from the earlier document would break:\n  %s\nRevert the change, or name the places in the first section of %s, in an entry with the word Breaking, such as `%s`",
 		strings.Join(left, "\n  "), changelog, strings.SplitN(left[0], ": ", 2)[0])
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
 // document is an OpenAPI document of version 3.
@@ -50,7 +50,7 @@ func write(path string, content any) error {
 	return nil
 }
 
-// at is what stands in nested objects, empty where there is none.
+// at returns the object at a path of keys, empty if there is none.
 func at(o object, keys ...string) object {
 	for _, key := range keys {
 		o, _ = o[key].(object)
@@ -89,7 +89,8 @@ func walk(value any, visit func(object)) {
 	}
 }
 
-// target is the name of the schema that a schema refers to, directly or as the only one of allOf.
+// target returns the name of the schema that a schema refers to, directly or as the only entry of
+// allOf.
 func target(schema object) string {
 	if all, ok := schema["allOf"].([]any); ok && len(all) == 1 {
 		schema, _ = all[0].(object)
@@ -98,7 +99,7 @@ func target(schema object) string {
 	return strings.TrimPrefix(ref, reference)
 }
 
-// texts are the strings of a list.
+// texts returns the strings in a list.
 func texts(list any) []string {
 	var found []string
 	items, _ := list.([]any)

@@ -1,7 +1,8 @@
 // Copyright The statefulset-apiserver Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command sdk makes of the published OpenAPI document what others are made of.
+// Command sdk derives schemas, and the input of client generators, from the published OpenAPI
+// document.
 //
 //	sdk schemas  --document FILE --out DIR               writes a JSON schema for each kind
 //	sdk prepare  --document FILE --out FILE --for NAME   writes the document for a generator: typescript, python or java
@@ -36,7 +37,7 @@ func run(args []string, out io.Writer) error {
 	to := flags.String("out", "", "file or directory to write `to`")
 	language := flags.String("for", "", "`language` to prepare for")
 	before := flags.String("before", "", "the `document` of an earlier release")
-	changelog := flags.String("changelog", "CHANGELOG.md", "`file` that says what is meant to break")
+	changelog := flags.String("changelog", "CHANGELOG.md", "`file` that lists intended breaking changes")
 	schemas := flags.String("schemas", "openapi/schemas", "`directory` of the JSON schemas")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

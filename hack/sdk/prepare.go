@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Names of the types that generators cannot be trusted with.
+// Names of the types for which generators do not create usable code.
 const (
 	intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 	quantity    = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 	timestamp   = "io.k8s.apimachinery.pkg.apis.meta.v1.Time"
 )
 
-// languages say for each language what stands for these types. Java's are classes of our own; openapi-generator
-// 4.3.1 fails with any oneOf.
+// languages returns, for each language, the schemas that replace these types. For Java they become
+// our own classes. openapi-generator 4.3.1 fails with any oneOf.
 func languages() map[string]map[string]object {
 	return map[string]map[string]object{
 		"typescript": {
@@ -38,8 +38,8 @@ func languages() map[string]map[string]object {
 	}
 }
 
-// prepare makes of the published document one that generators can read, and that names things as the clients
-// of Kubernetes do.
+// prepare changes the document so that generators can read it, and so that names are as in the
+// clients of Kubernetes.
 func (d document) prepare(language string) error {
 	own, ok := languages()[language]
 	if !ok {
@@ -59,12 +59,12 @@ func (d document) prepare(language string) error {
 	return d.shortenModels()
 }
 
-// dropDeprecatedWatches removes the paths below /watch: to watch is a parameter of list.
+// dropDeprecatedWatches removes the paths below /watch, because list has a parameter for watches.
 func (d document) dropDeprecatedWatches() {
 	maps.DeleteFunc(d.paths(), func(path string, _ any) bool { return strings.Contains(path, "/watch/") })
 }
 
-// keepJSON leaves one encoding of every body and answer. Patches keep their four kinds.
+// keepJSON keeps only JSON as the encoding of bodies and answers. Patches keep their four kinds.
 func (d document) keepJSON() {
 	d.operations(func(_, _ string, operation object) {
 		if content := at(operation, "requestBody", "content"); content["*/*"] != nil {
@@ -78,8 +78,8 @@ func (d document) keepJSON() {
 	})
 }
 
-// letPlansTakeAnyBody says of the plan what one schema cannot: a set, a Scale, a StatefulSetReplacement or a
-// StatefulSetRollout may be proposed.
+// letPlansTakeAnyBody allows any object as the body of a plan, because one schema cannot express
+// that it may be a set, a Scale, a StatefulSetReplacement or a StatefulSetRollout.
 func (d document) letPlansTakeAnyBody() {
 	d.operations(func(path, method string, operation object) {
 		if strings.HasSuffix(path, "/plan") && method == "post" {
@@ -88,7 +88,7 @@ func (d document) letPlansTakeAnyBody() {
 	})
 }
 
-// shortenOperations leaves out the group: there is only one.
+// shortenOperations removes the group from the names of operations, because there is only one.
 func (d document) shortenOperations() {
 	d.operations(func(_, _ string, operation object) {
 		id, _ := operation["operationId"].(string)
@@ -97,14 +97,14 @@ func (d document) shortenOperations() {
 	})
 }
 
-// nameToken says, in the words of Kubernetes' clients, that requests carry a token.
+// nameToken declares that requests have a token, in the same way as the clients of Kubernetes.
 func (d document) nameToken() {
 	at(object(d), "components")["securitySchemes"] = object{"BearerToken": object{"type": "apiKey", "in": "header", "name": "authorization"}}
 	d["security"] = []any{object{"BearerToken": []any{}}}
 }
 
-// dropDefaults leaves defaults to the server: those of a client would be those of its version, and {} makes
-// a field required in TypeScript.
+// dropDefaults removes defaults, so that the server sets them: a client would set the defaults of
+// its own version, and {} makes a field required in TypeScript.
 func (d document) dropDefaults() {
 	walk(object(d), func(o object) {
 		if o["type"] != nil || o["allOf"] != nil || o["$ref"] != nil {
@@ -113,8 +113,8 @@ func (d document) dropDefaults() {
 	})
 }
 
-// inline writes the types of the language's own into the places that refer to them. So it does with objects
-// without properties, of which a generator would make a class that holds nothing.
+// inline replaces references to the types that the language replaces by their schemas. It also
+// inlines objects without properties, for which a generator would create an empty class.
 func (d document) inline(own map[string]object, free bool) {
 	replacement := func(schema object) object {
 		name := target(schema)
@@ -138,8 +138,8 @@ func (d document) inline(own map[string]object, free bool) {
 	}
 }
 
-// collapse makes a plain reference of one that has a description beside it, which openapi-generator 4.3.1
-// would make a class of its own of.
+// collapse removes the descriptions next to references, because openapi-generator 4.3.1 would
+// create a separate class for such a reference.
 func (d document) collapse() {
 	walk(object(d), func(o object) {
 		if name := target(o); name != "" {
@@ -149,7 +149,7 @@ func (d document) collapse() {
 	})
 }
 
-// openEnums makes strings of enums, so that a value of a later version is kept and not refused.
+// openEnums turns enums into strings, so that clients keep values of later versions.
 func (d document) openEnums() {
 	walk(object(d), func(o object) {
 		if values := texts(o["enum"]); o["type"] == "string" && len(values) > 0 {

@@ -18,15 +18,16 @@ const (
 	definitions = "#/definitions/"
 )
 
-// writeSchemas writes DIR/GROUP/KIND_VERSION.json for each kind of the group, complete in itself, where
-// editors and kubeconform look for it. Fields that nobody knows are refused, so that a misspelt one is found.
+// writeSchemas writes DIR/GROUP/KIND_VERSION.json for each kind of the group, the path that editors
+// and kubeconform use. Each schema is self-contained. Schemas refuse unknown fields, so that
+// misspelt fields are found.
 func (d document) writeSchemas(dir string) error {
 	dir = filepath.Join(dir, group)
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("removing the schemas that were: %w", err)
+		return fmt.Errorf("removing the previous schemas: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making a directory: %w", err)
+		return fmt.Errorf("creating a directory: %w", err)
 	}
 	for name, version := range d.kinds() {
 		kind := name[strings.LastIndex(name, ".")+1:]
@@ -38,7 +39,7 @@ func (d document) writeSchemas(dir string) error {
 	return nil
 }
 
-// kinds are the names of the schemas of the group's own kinds, with their version.
+// kinds returns the names of the schemas of the group's own kinds, with their versions.
 func (d document) kinds() map[string]string {
 	found := map[string]string{}
 	for name := range d.schemas() {
@@ -69,13 +70,13 @@ func (d document) jsonSchema(name, kind, version string) object {
 	properties := at(top, "properties")
 	properties["apiVersion"] = object{"type": "string", "enum": []any{group + "/" + version}}
 	properties["kind"] = object{"type": "string", "enum": []any{kind}}
-	if d.schemas()[name+"List"] != nil { // what is stored has a spec
+	if d.schemas()[name+"List"] != nil { // stored kinds have a spec
 		top["required"] = []any{"apiVersion", "kind", "spec"}
 	}
 	return top
 }
 
-// reach notes what a schema refers to, at any distance.
+// reach records the schemas that a schema refers to, directly or indirectly.
 func (d document) reach(name string, used map[string]bool) {
 	if used[name] {
 		return
@@ -88,8 +89,8 @@ func (d document) reach(name string, used map[string]bool) {
 	})
 }
 
-// converted is a schema as JSON Schema has it: references to definitions, null for what is optional, no
-// fields but those that are known, and no format that is OpenAPI's.
+// converted converts a schema to JSON Schema: references point to definitions, optional fields may
+// be null, unknown fields are refused, and formats of OpenAPI are removed.
 func converted(schema object) object {
 	result := object{}
 	for key, value := range schema {

@@ -84,25 +84,25 @@ func TestABreakIsFoundAndHasToBeSaid(t *testing.T) {
 			f["enum"] = append(f["enum"].([]any), "New")
 		}, ""},
 		"a new schema":         {func(d document) { d.schemas()["New"] = object{} }, ""},
-		"a field that is gone": {func(d document) { delete(at(spec(d), "properties"), "replicas") }, "StatefulSetSpec.replicas: is gone"},
+		"a field that is gone": {func(d document) { delete(at(spec(d), "properties"), "replicas") }, "StatefulSetSpec.replicas: was removed"},
 		"a field of another type": {func(d document) { at(spec(d), "properties", "replicas")["type"] = "string" },
 			"StatefulSetSpec.replicas: was integer int32, is string int32"},
 		"a field that is required now": {
 			func(d document) { spec(d)["required"] = append(spec(d)["required"].([]any), "replicas") }, "StatefulSetSpec.replicas: is required"},
 		"a value that is gone": {func(d document) { at(spec(d), "properties", "podManagementPolicy")["enum"] = []any{"Parallel"} },
-			"StatefulSetSpec.podManagementPolicy: value OrderedReady is gone"},
+			"StatefulSetSpec.podManagementPolicy: value OrderedReady was removed"},
 		"another type of items": {func(d document) {
 			at(spec(d), "properties", "volumeClaimTemplates")["items"] = object{"type": "string"}
 		}, "StatefulSetSpec.volumeClaimTemplates: was PersistentVolumeClaim, is string"},
-		"a schema that is gone":     {func(d document) { delete(d.schemas(), set) }, "StatefulSetSpec: is gone"},
-		"an operation that is gone": {func(d document) { delete(at(d.paths(), path), "delete") }, "DELETE " + path + ": is gone"},
+		"a schema that is gone":     {func(d document) { delete(d.schemas(), set) }, "StatefulSetSpec: was removed"},
+		"an operation that is gone": {func(d document) { delete(at(d.paths(), path), "delete") }, "DELETE " + path + ": was removed"},
 		"an operation of another name": {func(d document) { at(d.paths(), path, "get")["operationId"] = "get" },
 			"GET " + path + ": operation was readAppsStatefulsetDevV1NamespacedStatefulSet, is get"},
 		"a kind of patch that is gone": {func(d document) {
 			delete(at(d.paths(), path, "patch", "requestBody", "content"), "application/json-patch+json")
-		}, "PATCH " + path + ": application/json-patch+json is not taken any more"},
+		}, "PATCH " + path + ": application/json-patch+json is not accepted any more"},
 		"a parameter that is gone": {
-			func(d document) { at(d.paths(), path, "patch")["parameters"] = []any{} }, "PATCH " + path + ": parameter dryRun is gone"},
+			func(d document) { at(d.paths(), path, "patch")["parameters"] = []any{} }, "PATCH " + path + ": parameter dryRun was removed"},
 		"an answer of another type": {func(d document) {
 			at(d.paths(), path, "get", "responses", "200", "content", "application/json")["schema"] = object{"type": "string"}
 		}, "GET " + path + ": answer 200 was StatefulSet, is string"},
@@ -121,7 +121,7 @@ func TestABreakIsFoundAndHasToBeSaid(t *testing.T) {
 }
 
 func TestABreakIsExplainedInTheFirstSection(t *testing.T) {
-	const one = "StatefulSetSpec.replicas: is gone"
+	const one = "StatefulSetSpec.replicas: was removed"
 	for sentence, c := range map[string]struct {
 		text string
 		left bool

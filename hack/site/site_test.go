@@ -38,7 +38,7 @@ func TestTheSiteIsComplete(t *testing.T) {
 			"| `statefulset_controller_statefulset_unavailable_replicas` | gauge | `statefulset_namespace`, ",
 			"| `statefulset_apiserver_backups_total` | counter | `result` |"},
 		"reference/conditions.md": {
-			"| `Stalled` | True when somebody has to act", "| `HostRefused` | The host cluster understood", "`apps.statefulset.dev/hold`"},
+			"| `Stalled` | True when a person must act", "| `HostRefused` | The host cluster refused", "`apps.statefulset.dev/hold`"},
 		"reference/kubectl-sts.md":      {"## kubectl sts plan"},
 		"public/files/LICENSE.txt":      {"Apache License"},
 		"sections.json":                 {`"/tutorials/first-set"`, `"/adr/"`},
