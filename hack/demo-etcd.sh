@@ -67,7 +67,7 @@ for member in etcd-4 etcd-3; do
   show scale sset/etcd --replicas="${member#etcd-}"
   await "members that are ready" "${member#etcd-}/${member#etcd-}/${member#etcd-}" ready
 done
-# Their disks know a member that is no more: one that comes back must begin anew.
+# Their disks contain the ID of a removed member: a member that returns must start with an empty disk.
 show delete pvc data-etcd-3 data-etcd-4
 ctl etcd-0 member list --write-out=table
 more_writes 20

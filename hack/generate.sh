@@ -13,7 +13,7 @@ API=$MOD/api/apps/v1
 CLIENT=$MOD/client
 HEADER=(--go-header-file hack/boilerplate.go.txt)
 
-# Packages whose types ours refer to. openapi-gen must be told that they are not
+# Packages whose types ours refer to. openapi-gen must know that they are not
 # its to write: otherwise it puts files into the module cache.
 FOREIGN=(
   k8s.io/apimachinery/pkg/apis/meta/v1

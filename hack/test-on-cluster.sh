@@ -9,7 +9,7 @@
 #
 # A SUITE is a directory below test, which may be a module of its own; its first part is the build tag of the tests in it. -test.short plays the quick part of
 # suites that have one. SUITE_TIMEOUT bounds the tests of each. KUBERNETES is the version of the cluster, such as 1.34;
-# without it, it is the newest that the local cluster has. An audit-policy.yaml of the first suite is in the place of the
+# without it, it is the newest that the local cluster has. An audit-policy.yaml of the first suite replaces the
 # cluster's own. PORT_OFFSET moves the cluster's ports up, for a suite that is run beside another one.
 #
 # Suites of test/faults, test/kubectl/doctor, test/security and test/uninstall take the cluster apart: one of them has a

@@ -26,7 +26,7 @@ TABLE=$(mktemp)
 LOGS=$(mktemp -d)
 running=()
 
-# A part has a process group of its own: told to end, all of it does, and is waited for, because it removes its cluster.
+# Each part has its own process group. When the script ends a part, it waits for it, because the part removes its cluster.
 stop() {
   trap '' INT TERM
   local group

@@ -36,7 +36,7 @@ class NotFound(ApiError):
 
 
 class Conflict(ApiError):
-    """409: somebody else was faster, or manages the field."""
+    """409: another client was faster, or manages the field."""
 
 
 class AlreadyExists(ApiError):
@@ -44,7 +44,7 @@ class AlreadyExists(ApiError):
 
 
 class Gone(ApiError):
-    """410: the version is too old; list anew."""
+    """410: the version is too old; list again."""
 
 
 class Invalid(ApiError):

@@ -94,9 +94,8 @@ class StatefulSets:
         return self._call("POST", ONE + "/rollout", name, body=request, kind="V1StatefulSetRollout")
 
     def watch(self, resource_version, timeout=None, silence=watch.SILENCE, **query):
-        """Tells of all changes after a version, across connections, for `timeout` seconds if it is given. After
-        `silence` seconds without a word, a connection is made anew. Raises Gone if the version is too old: then one has to
-        list anew."""
+        """Returns all changes after a version, across connections, for `timeout` seconds if it is set. Reconnects after
+        `silence` seconds without a message. Raises Gone if the version is too old; list again then."""
 
         def open_watch(version, seconds):
             given = {**query, "watch": True, "allow_watch_bookmarks": True, "resource_version": version, "timeout_seconds": seconds}

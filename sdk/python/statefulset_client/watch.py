@@ -13,7 +13,7 @@ from statefulset_client.errors import ApiError, TooManyRequests, error_of
 # What happened to a set: ADDED, MODIFIED or DELETED, and the set after that, or before it if it is deleted.
 Change = collections.namedtuple("Change", "type object")
 
-# The server tells of its version every minute. Where nothing is heard for so long, nobody is there.
+# The server sends its version every minute. After this many seconds without a message, the connection is dead.
 SILENCE = 300
 
 

@@ -30,11 +30,11 @@ export class Unauthorized extends ApiError {}
 export class Forbidden extends ApiError {}
 /** 404: there is no such object. */
 export class NotFound extends ApiError {}
-/** 409: somebody else was faster, or manages the field. */
+/** 409: another client was faster, or manages the field. */
 export class Conflict extends ApiError {}
 /** 409: there is one of that name. */
 export class AlreadyExists extends ApiError {}
-/** 410: the version is too old; list anew. */
+/** 410: the version is too old; list again. */
 export class Gone extends ApiError {}
 /** 422: the object is not valid; the causes say where. */
 export class Invalid extends ApiError {}

@@ -13,19 +13,19 @@ export interface Change {
 }
 
 export interface WatchOptions {
-  /** The version of a list or of a set, after which all changes are told. */
+  /** The version of a list or of a set. The watch returns all changes after it. */
   resourceVersion: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** After so long without a word, 300 by default, nobody is there any more: the server tells of its version every minute. */
+  /** Reconnects after this time without a message, 300 by default. The server sends its version every minute. */
   silenceSeconds?: number;
   /** Ends the watch. */
   signal?: AbortSignal;
 }
 
 /**
- * Tells of all changes after a version. A watch that is cut off goes on after the last change that was told.
- * It fails with Gone if the version is too old: then one has to list anew.
+ * Returns all changes after a version. After a lost connection it continues after the last change that it returned.
+ * It fails with Gone if the version is too old; list again then.
  */
 export async function* watch(client: Client, path: string, options: WatchOptions): AsyncGenerator<Change, void, undefined> {
   let version = options.resourceVersion;

@@ -43,7 +43,7 @@ type trial struct {
 	leaderElect  bool
 	noWatchLists bool
 	hasty        bool
-	// fault is made anew for each run, because it remembers.
+	// fault is created for each run, because it keeps state.
 	fault func() fault
 	// free is true if the run may end elsewhere than one without faults.
 	free bool

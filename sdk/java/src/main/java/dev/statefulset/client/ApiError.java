@@ -73,7 +73,7 @@ public class ApiError extends RuntimeException {
     }
   }
 
-  /** 409: somebody else was faster, or manages the field. */
+  /** 409: another client was faster, or manages the field. */
   public static final class Conflict extends ApiError {
     private static final long serialVersionUID = 1;
 
@@ -91,7 +91,7 @@ public class ApiError extends RuntimeException {
     }
   }
 
-  /** 410: the version is too old; list anew. */
+  /** 410: the version is too old; list again. */
   public static final class Gone extends ApiError {
     private static final long serialVersionUID = 1;
 

@@ -26,9 +26,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * All changes after a version. A connection that is cut off is made anew, and goes on after the last change that was told.
- * It fails with ApiError.Gone if the version is too old: then one has to list anew. It ends when it is closed, by any
- * thread, or after its time.
+ * All changes after a version. After a lost connection it reconnects, and continues after the last change that it returned.
+ * It fails with ApiError.Gone if the version is too old; list again then. It ends when any thread closes it, or after its
+ * time.
  */
 public final class Changes implements Iterator<Change>, AutoCloseable {
   private static final ScheduledExecutorService WATCHDOG =
@@ -62,8 +62,7 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
   }
 
   /**
-   * After so long without a word, five minutes by default, a connection is made anew: the server tells of its version every
-   * minute.
+   * Reconnects after this time without a message. The default is five minutes. The server sends its version every minute.
    */
   public Changes silence(Duration given) {
     silence = given;
@@ -102,7 +101,7 @@ public final class Changes implements Iterator<Change>, AutoCloseable {
     return closed || !Instant.now().isBefore(end);
   }
 
-  /** The next change, or null if nothing but a version was told. */
+  /** The next change, or null if only a version was sent. */
   private Change read() throws IOException {
     if (lines == null) {
       connect();
