@@ -28,7 +28,7 @@ const (
 )
 
 // TestAllDisksOfTheStoreAreLost empties them, restores a copy that is older than what was lost, and
-// looks that no member goes before and none is made anew after somebody has accepted that.
+// checks that no member is deleted before a user has accepted that, and none is recreated after it.
 func TestAllDisksOfTheStoreAreLost(t *testing.T) {
 	awaitServers(t)
 	namespace := newSet(t)
