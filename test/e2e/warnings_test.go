@@ -34,7 +34,7 @@ spec: {clusterIP: %s, selector: {app: %s}, ports: [{port: 80}]}
 		"there is none":       {"", "has no headless Service \"x\" now"},
 		"it has a cluster IP": {fmt.Sprintf(service, `""`, "x"), "Service \"x\" is not headless: it has the cluster IP 10."},
 		"it selects other pods": {
-			fmt.Sprintf(service, "None", "other"), "the selector of Service \"x\" (app=other) matches no member"},
+			fmt.Sprintf(service, "None", "other"), "the selector of Service \"x\" (app=other) does not match the labels of spec.template"},
 		"it is headless, and selects its pods": {fmt.Sprintf(service, "None", "x"), ""},
 	} {
 		ns := readyNamespace(t)
