@@ -52,7 +52,7 @@ func (k keeper) read(ctx context.Context) (kept, error) {
 	secret, err := k.core.Secrets(k.namespace).Get(ctx, secretName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return kept{},
-			fmt.Errorf("Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
+			fmt.Errorf("the Secret %[1]s/%[2]s does not exist, and the server has no right to create it; to create it: kubectl --namespace %[1]s create secret generic %[2]s",
 				k.namespace, secretName)
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (k keeper) usable(held kept, now time.Time) error {
 // a request, because its author may have had a reason.
 func (k keeper) unusable(why string) error {
 	return fmt.Errorf(
-		"Secret %[1]s/%[2]s cannot be used: %[3]s; to have a new CA created, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
+		"the Secret %[1]s/%[2]s cannot be used: %[3]s; to have a new CA created, empty it: kubectl --namespace %[1]s patch secret %[2]s --type=json --patch='[{\"op\":\"remove\",\"path\":\"/data\"}]'",
 		k.namespace, secretName, why)
 }
 

@@ -166,7 +166,8 @@ func validateRetention(policy *v1.StatefulSetPersistentVolumeClaimRetentionPolic
 			errs = append(errs, field.Invalid(at, *seconds, "must be at least 1"))
 		}
 		if policy.WhenScaled != v1.DeletePersistentVolumeClaimRetentionPolicyType {
-			errs = append(errs, field.Forbidden(at, fmt.Sprintf("only allowed with whenScaled %q", v1.DeletePersistentVolumeClaimRetentionPolicyType)))
+			errs = append(errs, field.Forbidden(at,
+				fmt.Sprintf("only allowed with whenScaled %q", v1.DeletePersistentVolumeClaimRetentionPolicyType)))
 		}
 	}
 	return errs

@@ -8,7 +8,7 @@ package v1
 // namespace and the UID of the stored set, and no spec.
 const DamagedAnnotation = GroupName + "/damaged"
 
-// ReasonDamaged: the stored value of the set cannot be read.
+// ReasonDamaged means that the stored value of the set cannot be read.
 const ReasonDamaged = "Damaged"
 
 // IsDamaged reports whether the set is a stand-in. The annotation alone does not make a set a
