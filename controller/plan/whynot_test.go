@@ -58,7 +58,7 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		},
 		"an update in place is impossible": {
 			script: "set replicas=1 inPlace=Only; settle; set service=other claims=www volumeClaimUpdate=NewClaims",
-			want:   []string{"0 InPlaceImpossible: pod web-0 cannot be brought"},
+			want:   []string{"0 InPlaceImpossible: pod web-0 cannot be updated in place"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -196,7 +196,7 @@ func TestACopyThatFailsLeavesTheOlderOnes(t *testing.T) {
 				found.Digest = "0123456789abcdef0123"
 				return found, err
 			}
-		}, "holds 600 keys at revision"},
+		}, "contains 600 keys at revision"},
 		"it cannot get its name":  {func(_ *Keeper, b *broken) { b.rename = no }, "naming sets-00000003"},
 		"there is no scratch":     {func(k *Keeper, _ *broken) { k.Scratch += "/missing" }, "--backup-scratch"},
 		"it cannot be taken away": {func(_ *Keeper, b *broken) { b.put, b.remove = no, no }, "removing sets-00000003"},
