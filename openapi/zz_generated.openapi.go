@@ -18978,7 +18978,7 @@ func schema_statefulsetdev_api_apps_v1_ObjectTemplateStatus(ref common.Reference
 					},
 					"objectName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "objectName is the name of the objects as it is in the template, with parameters. It is empty until the controller has checked which of the objects exist.",
+							Description: "objectName is the name of the objects, with the parameters that the template has. It is empty until the controller has checked which of the objects exist.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -20455,7 +20455,7 @@ func schema_statefulsetdev_api_apps_v1_StatefulSetSpec(ref common.ReferenceCallb
 					},
 					"minReadySeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "minReadySeconds is the number of seconds for which a pod must be ready without interruption before it counts as available. Defaults to 0: a pod is available as soon as it is ready.",
+							Description: "minReadySeconds is the number of seconds for which a pod must be ready without interruption before it counts as available. Defaults to 0: a pod is available when it becomes ready.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

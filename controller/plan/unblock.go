@@ -273,8 +273,9 @@ func (f *facts) unblocks(m member) bool {
 	return f.unblocking != nil && f.unblocking.ordinal == m.ordinal
 }
 
-// rolloutOf is the record of an update for the status, if there is one, with the member that is
-// being replaced: the one from before as long as it is valid, or the one that was chosen now.
+// rolloutOf returns the record of the update for the status, nil if there is none. The record names
+// the member that is being replaced: the member that the status names while that is valid, and
+// otherwise the member that this sync has chosen.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
 	if f.frozen() {
 		return f.world.Set.Status.Rollout

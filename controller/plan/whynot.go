@@ -84,7 +84,7 @@ func (f *facts) whyNot(d *draft, last *barrier, m member) (word v1.PlanWhyNot, m
 		}
 	}
 	most := f.maxUnavailable()
-	return v1.PlanWhyNotBudget, fmt.Sprintf("at most %d members may be unavailable, and %d are or are about to be", most, most-d.purse.open)
+	return v1.PlanWhyNotBudget, fmt.Sprintf("unavailable members: %d allowed, %d now or after this sync", most, most-d.purse.open)
 }
 
 // whyAtRest says why no member of the set is changed, if that is the case.

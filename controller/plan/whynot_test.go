@@ -18,8 +18,8 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 		"of a set that is as it is to be there are none": {script: "set replicas=3; settle"},
 		"an update takes as many as may be unavailable": {
 			script: "set replicas=4 policy=Parallel maxUnavailable=2; settle; set image=nginx:2",
-			want: []string{"1 Budget: at most 2 members may be unavailable, and 2 are or are about to be",
-				"0 Budget: at most 2 members may be unavailable, and 2 are or are about to be"},
+			want: []string{"1 Budget: unavailable members: 2 allowed, 2 now or after this sync",
+				"0 Budget: unavailable members: 2 allowed, 2 now or after this sync"},
 		},
 		"those below the partition are left alone": {
 			script: "set replicas=2 partition=1; settle; set image=nginx:2",

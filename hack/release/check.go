@@ -100,8 +100,10 @@ func (r *release) checkMinor() error {
 	return nil
 }
 
-// checkModules compares the version with the one of statefulset.dev/api that statefulset.dev/client requires. Who imports the client
-// gets that one: the replacement in client/go.mod holds in this tree alone. A candidate is not imported.
+// checkModules compares the version with the version of statefulset.dev/api that
+// statefulset.dev/client requires. Programs that import the client get that version, because the
+// replacement in client/go.mod applies in this repository only. Candidates are not checked: no
+// program imports them.
 func (r *release) checkModules() error {
 	const file = "client/go.mod"
 	if strings.Contains(r.version, "-") {

@@ -83,7 +83,7 @@ func TestLicencesThatAreRefused(t *testing.T) {
 		"a text that nobody knows": {
 			map[string]string{"LICENSE": "You may use this on Mondays."}, theirs + "LICENSE is not a known licence (0 % of it matches known licences)"},
 		"an allowed one with conditions that were added": {map[string]string{
-			"LICENSE": isc + strings.Repeat("Nobody may use this to compete with us. ", 40)}, theirs + "LICENSE is not a known licence"},
+			"LICENSE": isc + strings.Repeat("You must not use it to compete with us. ", 40)}, theirs + "LICENSE is not a known licence"},
 		"none":                       {nil, theirs + "no licence found for example.org/theirs/sub"},
 		"a notice without a licence": {map[string]string{"NOTICE": isc}, theirs + "no licence found for example.org/theirs/sub"},
 		"one of another package":     {map[string]string{"tool/LICENSE": isc}, theirs + "no licence found for example.org/theirs/sub"},

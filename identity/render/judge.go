@@ -105,7 +105,7 @@ func judgeFlow(checked *ast.AST) (err error) {
 	return nil
 }
 
-// displayed is the name of a function as it is written in an expression.
+// displayed returns how expressions write a function.
 func displayed(function string) string {
 	if operator, is := operators.FindReverse(function); is && operator != "" {
 		return operator

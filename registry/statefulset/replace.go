@@ -24,9 +24,9 @@ import (
 
 // Members reads the pods of members.
 type Members interface {
-	// Members calls tell for each desired member with a pod, as it is in the host cluster now, in
-	// ascending order: with the ordinal, the UID and the revision of the pod, and whether it
-	// serves.
+	// Members reads the pods from the host cluster. It calls tell for each desired member with a
+	// pod, in ascending order: with the ordinal, the UID and the revision of the pod, and whether
+	// the pod serves.
 	Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 

@@ -37,7 +37,7 @@ func firstChange(path string, now, before any) string {
 	return fmt.Sprintf(": %s is %s, and was %s", at, briefly(now), briefly(before))
 }
 
-// asWritten returns a value as it is in a manifest.
+// asWritten returns the JSON form of a value, which a manifest has.
 func asWritten(value any) (written any) {
 	text, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(text, &written) != nil {

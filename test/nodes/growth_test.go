@@ -135,16 +135,8 @@ func (s *set) giveUpChange(t *testing.T, back string) {
 // awaitInfeasible waits until the status counts that many claims whose change the driver has refused, of two.
 func (s *set) awaitInfeasible(t *testing.T, want int32) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%d claims cannot become as their template describes", want), func(ctx context.Context) error {
-		found, err := cluster.Sets.AppsV1().StatefulSets(s.ns).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if got := found.Status.VolumeClaims; len(got) != 1 || got[0].Infeasible != want || got[0].Claims != 2 {
-			return fmt.Errorf("status.volumeClaims are %+v", got)
-		}
-		return nil
-	})
+	s.awaitClaims(t, fmt.Sprintf("%d of 2 claims cannot be changed to match their template", want),
+		func(status v1.VolumeClaimStatus) bool { return status.Infeasible == want && status.Claims == 2 })
 }
 
 func ofAttributes(class string) string {
@@ -172,9 +164,16 @@ func (s *set) room(t *testing.T, ordinal int) int {
 // awaitRestartsRequired waits until so many disks have grown but for their file systems.
 func (s *set) awaitRestartsRequired(t *testing.T, want int32) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%d claims wait for a restart", want), func(ctx context.Context) error {
+	s.awaitClaims(t, fmt.Sprintf("%d claims wait for a restart", want),
+		func(status v1.VolumeClaimStatus) bool { return status.RestartRequired == want })
+}
+
+// awaitClaims waits until the status has the claims of one template, with counts that are as wanted.
+func (s *set) awaitClaims(t *testing.T, what string, wanted func(v1.VolumeClaimStatus) bool) {
+	t.Helper()
+	harness.Eventually(t, what, func(ctx context.Context) error {
 		found, err := cluster.Sets.AppsV1().StatefulSets(s.ns).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && (len(found.Status.VolumeClaims) != 1 || found.Status.VolumeClaims[0].RestartRequired != want) {
+		if err == nil && (len(found.Status.VolumeClaims) != 1 || !wanted(found.Status.VolumeClaims[0])) {
 			err = fmt.Errorf("status.volumeClaims are %+v", found.Status.VolumeClaims)
 		}
 		return err

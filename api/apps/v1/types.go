@@ -125,7 +125,7 @@ type StatefulSetSpec struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty" protobuf:"varint,8,opt,name=revisionHistoryLimit"`
 
 	// minReadySeconds is the number of seconds for which a pod must be ready without interruption
-	// before it counts as available. Defaults to 0: a pod is available as soon as it is ready.
+	// before it counts as available. Defaults to 0: a pod is available when it becomes ready.
 	// +optional
 	// +k8s:optional
 	// +k8s:minimum=0

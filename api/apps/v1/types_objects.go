@@ -129,7 +129,7 @@ type ObjectTemplateStatus struct {
 	// kind is the kind of the objects, such as "Service" or "Certificate.cert-manager.io".
 	// +optional
 	Kind string `json:"kind,omitempty" protobuf:"bytes,2,opt,name=kind"`
-	// objectName is the name of the objects as it is in the template, with parameters. It is empty
+	// objectName is the name of the objects, with the parameters that the template has. It is empty
 	// until the controller has checked which of the objects exist.
 	// +optional
 	ObjectName string `json:"objectName,omitempty" protobuf:"bytes,3,opt,name=objectName"`

@@ -129,7 +129,7 @@ func TestNextStep(t *testing.T) {
 		"back: our controller has not seen the set": {back, situation{ours: ourSet("", unseen)}, awaitOurs, ""},
 		"back: a member is missing in an update":    {back, situation{ours: ourSet(""), pods: members(ourUID)[:1]}, awaitMembers, ""},
 		"back: all members are there":               {back, situation{ours: ourSet(""), pods: members(ourUID)}, beginHold, ""},
-		"back: somebody holds the set":              {back, situation{ours: ourSet("repair")}, done, "the set is suspended"},
+		"back: a user suspends the set":             {back, situation{ours: ourSet("repair")}, done, "the set is suspended"},
 		"back: a member is lost after the hold":     {back, situation{ours: ourSet(leavingMark), pods: members(ourUID)[:1]}, pauseHold, ""},
 		"back: revisions belong to ours": {back, situation{ours: ourSet(leavingMark), pods: members(ourUID),
 			revisions: []appsv1.ControllerRevision{revision("web-a", ourUID, before)}}, letRevisionsGo, ""},

@@ -17,7 +17,7 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// Valid is a valid set with defaults, as it is after decoding.
+// Valid returns a valid set, decoded and with defaults.
 func Valid() *v1.StatefulSet {
 	labels := map[string]string{"app": "web"}
 	set := &v1.StatefulSet{

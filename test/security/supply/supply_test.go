@@ -127,7 +127,7 @@ func TestLicencesAreAllowed(t *testing.T) {
 			t.Fatalf("modules in %s: got %v, %v, want at least 20", program, info, err)
 		}
 		for _, module := range info.Deps {
-			if strings.HasPrefix(module.Path, "statefulset.dev/") {
+			if strings.HasPrefix(module.Path, info.Main.Path+"/") {
 				continue // a module of this repository
 			}
 			if module.Replace != nil {

@@ -18,7 +18,7 @@ type ObjectTemplateStatusApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// kind is the kind of the objects, such as "Service" or "Certificate.cert-manager.io".
 	Kind *string `json:"kind,omitempty"`
-	// objectName is the name of the objects as it is in the template, with parameters. It is empty
+	// objectName is the name of the objects, with the parameters that the template has. It is empty
 	// until the controller has checked which of the objects exist.
 	ObjectName *string `json:"objectName,omitempty"`
 	// wanted is the number of desired objects.

@@ -46,7 +46,7 @@ type StatefulSetSpecApplyConfiguration struct {
 	// revision that a member runs does not count. Defaults to 10. A negative value keeps all.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// minReadySeconds is the number of seconds for which a pod must be ready without interruption
-	// before it counts as available. Defaults to 0: a pod is available as soon as it is ready.
+	// before it counts as available. Defaults to 0: a pod is available when it becomes ready.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 	// persistentVolumeClaimRetentionPolicy specifies when the claims of members are deleted. By
 	// default they are never deleted, so data outlives the set.
