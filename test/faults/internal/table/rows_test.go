@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 		"a file without rows is an error":  {lines: "", wantErr: "no suite has written a result"},
 		"a row without runs is an error":   {lines: `{"fault":"crash","side":"ours"}`, wantErr: `fault "crash" with 0 runs`},
 		"an unknown field is an error":     {lines: `{"fault":"crash","runs":1,"speed":3}`, wantErr: `unknown field "speed"`},
-		"a line that is no JSON is named":  {lines: "crash 1 0", wantErr: "line 1 is no row"},
+		"a line that is no JSON is named":  {lines: "crash 1 0", wantErr: "line 1 is not a row"},
 		"a row without a fault is refused": {lines: `{"runs":1}`, wantErr: `fault "" with 1 runs`},
 	}
 	for name, test := range tests {
