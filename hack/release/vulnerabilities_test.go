@@ -43,7 +43,7 @@ func TestKnownVulnerabilitiesEndARelease(t *testing.T) {
 		"a hit":                           {"file://" + here + "/testdata/vulndb-hit", "GO-2026-9999"},
 		"a directory that is not there":   {"file://" + dir + "/missing", "VULNDB=file:///DIRECTORY"},
 		"a directory without a database":  {"file://" + module, "VULNDB=file:///DIRECTORY"},
-		"a server that cannot be reached": {"https://127.0.0.1:1", "asking https://127.0.0.1:1 for vulnerabilities"},
+		"a server that cannot be reached": {"https://127.0.0.1:1", "checking https://127.0.0.1:1 for vulnerabilities"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkModule(t.Context(), checker, c.db, module, ".")

@@ -58,7 +58,7 @@ func checkOne(compiler *jsonschema.Compiler, schemas string, text []byte) (found
 	version := strings.TrimPrefix(meta.APIVersion, group+"/")
 	schema, err := compiler.Compile(filepath.Join(schemas, group, strings.ToLower(meta.Kind)+"_"+version+".json"))
 	if err != nil {
-		return 0, fmt.Errorf("reading the schema: %w", err)
+		return 0, fmt.Errorf("found no schema that can be read: %w", err)
 	}
 	return 1, schema.Validate(value)
 }
