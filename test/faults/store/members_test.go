@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"statefulset.dev/test/faults/store/load"
 	"statefulset.dev/test/harness"
 	"statefulset.dev/test/harness/disk"
 	"statefulset.dev/test/harness/lab"
@@ -155,7 +156,10 @@ func (s *swapped) kill(random *rand.Rand) func() {
 }
 
 // full disks end the process of their member, which goes on when they have room again.
-type full struct{ *storeMembers }
+type full struct {
+	*storeMembers
+	bulk *load.Bulk
+}
 
 func (f *full) leavesMajority() bool { return true }
 
@@ -163,12 +167,13 @@ func (f *full) kill(random *rand.Rand) func() {
 	i := random.IntN(len(f.members))
 	filler := filepath.Join(f.members[i].Data, "filler")
 	disk.Fill(f.t, filler)
-	harness.Eventually(f.t, f.members[i].Name+" ends because its disk is full", func(context.Context) error {
+	// The load alone may take minutes until it needs a new page of the database.
+	harness.Eventually(f.t, f.members[i].Name+" ends because its disk is full", func(ctx context.Context) error {
 		select {
 		case <-f.processes[i].Exited():
 			return nil
 		default:
-			return errors.New("it runs")
+			return errors.Join(errors.New("it runs"), f.bulk.Write(ctx))
 		}
 	})
 	return func() {
@@ -228,5 +233,9 @@ func TestAMemberOfTheStoreWhoseDiskIsFull(t *testing.T) {
 		}
 		disk.Small(t, data, smallDisk+int64(harness.Number(t, "KILLS", 1))*diskPerKill)
 	})
-	s.play(&full{s})
+	namespace, err := load.NewNamespace(t.Context(), s.lab.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.play(&full{s, &load.Bulk{Sets: s.lab.Sets, Namespace: namespace}})
 }
