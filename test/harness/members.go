@@ -106,12 +106,18 @@ func (m *Members) selected() metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: "app=" + m.Set.Name}
 }
 
-// Bait creates an object next to the members whose owner does not exist, and returns a function
-// that reports whether the garbage collector has deleted it. By then, the garbage collector is
-// active, and has had time to check the members too.
+// Bait creates an object next to the members whose owner does not exist; see Cluster.Bait.
 func (m *Members) Bait(t testing.TB) (taken func(ctx context.Context) bool) {
 	t.Helper()
-	baits := m.cluster.Host.CoreV1().ConfigMaps(m.Namespace)
+	return m.cluster.Bait(t, m.Namespace)
+}
+
+// Bait creates an object in a namespace whose owner does not exist, and returns a function that
+// reports whether the garbage collector has deleted it. By then, the garbage collector is active,
+// and has had time to check the other objects too.
+func (c *Cluster) Bait(t testing.TB, namespace string) (taken func(ctx context.Context) bool) {
+	t.Helper()
+	baits := c.Host.CoreV1().ConfigMaps(namespace)
 	bait, err := baits.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "bait-",
 		OwnerReferences: []metav1.OwnerReference{
