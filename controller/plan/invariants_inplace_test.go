@@ -200,10 +200,10 @@ func (j *judged) labelsTell() {
 // settling is for how long a pod that is ready, and was before a container of it was
 // restarted, has yet to be so to count as available.
 func (j *judged) settling(pod *corev1.Pod) time.Duration {
-	since, is := ready(pod)
 	if j.Set.Spec.MinReadySeconds == 0 { // available at once, even if the node's clock is ahead of ours
 		return 0
 	}
+	since, is := ready(pod)
 	before, _ := noted(pod)
 	var left time.Duration
 	for _, c := range pod.Status.ContainerStatuses {

@@ -9,8 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,20 +57,18 @@ func claimFates() []claimFate {
 // with each of three members unready, and compares which claims are left.
 func TestTheMatricesOfClaimsHoldOnTheRealGarbageCollector(t *testing.T) {
 	t.Parallel()
-	ns := namespace(t)
 	for _, order := range []v1.PodManagementPolicyType{v1.OrderedReadyPodManagement, v1.ParallelPodManagement} {
 		for unready := range 3 {
 			for _, cell := range claimFates() {
-				name := fmt.Sprintf("%s-%d-%s", strings.ToLower(string(order[0])), unready, cell.name)
-				t.Run(name, func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/db-%d/%s", order, unready, cell.name), func(t *testing.T) {
 					t.Parallel()
-					set := harness.WithClaim(harness.NewSet(name, 3))
+					ns, set := namespace(t), newSet("db", 3)
 					set.Spec.PodManagementPolicy = order
 					set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 						WhenScaled: cell.whenScaled, WhenDeleted: cell.whenDeleted}
 					create(t, ns, set)
-					waitReady(t, ns, name, 3)
-					f := &fate{t: t, ns: ns, set: name, unready: unready}
+					waitReady(t, ns, "db", 3)
+					f := &fate{t: t, ns: ns, pod: fmt.Sprintf("db-%d", unready), claims: claimUIDs(t, ns)}
 					f.markReady(corev1.ConditionFalse)
 					f.awaitUnready()
 					cell.play(f)
@@ -84,29 +81,29 @@ func TestTheMatricesOfClaimsHoldOnTheRealGarbageCollector(t *testing.T) {
 
 // fate is one set with a member that is not ready.
 type fate struct {
-	t       *testing.T
-	ns, set string
-	unready int
+	t *testing.T
+	// ns has the set and nothing else. pod is that of the member that is not ready.
+	ns, pod string
+	// claims are the UIDs of the claims at the beginning.
+	claims map[string]string
 }
-
-func (f *fate) pod() string { return fmt.Sprintf("%s-%d", f.set, f.unready) }
 
 // markReady is what the pod's probe would report.
 func (f *fate) markReady(status corev1.ConditionStatus) {
 	f.t.Helper()
 	patch := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":%q},{"type":"ContainersReady","status":%[1]q}]}}`, status)
-	_, err := suite.Host.CoreV1().Pods(f.ns).Patch(f.t.Context(), f.pod(), types.StrategicMergePatchType, []byte(patch),
+	_, err := suite.Host.CoreV1().Pods(f.ns).Patch(f.t.Context(), f.pod, types.StrategicMergePatchType, []byte(patch),
 		metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) {
-		f.t.Fatalf("setting readiness of pod %s to %s: %v", f.pod(), status, err)
+		f.t.Fatalf("setting readiness of pod %s to %s: %v", f.pod, status, err)
 	}
 }
 
 // awaitUnready waits until the set has observed that the member is not ready.
 func (f *fate) awaitUnready() {
 	f.t.Helper()
-	harness.Eventually(f.t, "set "+f.set+" observes that "+f.pod()+" is not ready", func(ctx context.Context) error {
-		set, err := suite.Sets.AppsV1().StatefulSets(f.ns).Get(ctx, f.set, metav1.GetOptions{})
+	harness.Eventually(f.t, "the set observes that "+f.pod+" is not ready", func(ctx context.Context) error {
+		set, err := suite.Sets.AppsV1().StatefulSets(f.ns).Get(ctx, "db", metav1.GetOptions{})
 		if err == nil && set.Status.ReadyReplicas != 2 {
 			err = fmt.Errorf("it has %d ready members", set.Status.ReadyReplicas)
 		}
@@ -121,33 +118,33 @@ func (f *fate) scaleIn() {
 	f.t.Helper()
 	f.patch(`{"spec":{"replicas":1}}`)
 	f.serve()
-	waitReady(f.t, f.ns, f.set, 1)
+	waitReady(f.t, f.ns, "db", 1)
 }
 
 // replace deletes the pod of the second member, as an eviction does, and waits for the next one.
 func (f *fate) replace() {
 	f.t.Helper()
-	before := getPod(f.t, f.ns, f.set+"-1").UID
-	if err := suite.Host.CoreV1().Pods(f.ns).Delete(f.t.Context(), f.set+"-1", metav1.DeleteOptions{}); err != nil {
+	before := getPod(f.t, f.ns, "db-1").UID
+	if err := suite.Host.CoreV1().Pods(f.ns).Delete(f.t.Context(), "db-1", metav1.DeleteOptions{}); err != nil {
 		f.t.Fatalf("deleting a pod: %v", err)
 	}
 	f.serve()
-	harness.Eventually(f.t, "pod "+f.set+"-1 is another one", func(ctx context.Context) error {
-		pod, err := suite.Host.CoreV1().Pods(f.ns).Get(ctx, f.set+"-1", metav1.GetOptions{})
+	harness.Eventually(f.t, "pod db-1 is another one", func(ctx context.Context) error {
+		pod, err := suite.Host.CoreV1().Pods(f.ns).Get(ctx, "db-1", metav1.GetOptions{})
 		if err == nil && pod.UID == before {
 			err = errors.New("it is the deleted one")
 		}
 		return err
 	})
-	waitReady(f.t, f.ns, f.set, 3)
+	waitReady(f.t, f.ns, "db", 3)
 }
 
 // setWhenDeleted changes the policy, and waits until the controller has acted on it.
 func (f *fate) setWhenDeleted(policy v1.PersistentVolumeClaimRetentionPolicyType) {
 	f.t.Helper()
 	f.patch(fmt.Sprintf(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":%q}}}`, policy))
-	harness.Eventually(f.t, "no claim of "+f.set+" has an owner", func(ctx context.Context) error {
-		claims, err := suite.Host.CoreV1().PersistentVolumeClaims(f.ns).List(ctx, f.selected())
+	harness.Eventually(f.t, "no claim has an owner", func(ctx context.Context) error {
+		claims, err := suite.Host.CoreV1().PersistentVolumeClaims(f.ns).List(ctx, metav1.ListOptions{})
 		for i := range claims.Items {
 			if owners := claims.Items[i].OwnerReferences; len(owners) > 0 {
 				err = errors.Join(err, fmt.Errorf("claim %s is owned by %v", claims.Items[i].Name, owners))
@@ -160,62 +157,31 @@ func (f *fate) setWhenDeleted(policy v1.PersistentVolumeClaimRetentionPolicyType
 // end deletes the set, and waits until its pods are gone and the garbage collector has seen that.
 func (f *fate) end() {
 	f.t.Helper()
-	if err := suite.Sets.AppsV1().StatefulSets(f.ns).Delete(f.t.Context(), f.set, metav1.DeleteOptions{}); err != nil {
-		f.t.Fatalf("deleting set %s: %v", f.set, err)
+	if err := suite.Sets.AppsV1().StatefulSets(f.ns).Delete(f.t.Context(), "db", metav1.DeleteOptions{}); err != nil {
+		f.t.Fatalf("deleting the set: %v", err)
 	}
-	f.awaitPods(0)
-	taken := suite.Bait(f.t, f.ns)
-	harness.Eventually(f.t, "the garbage collector is active", func(ctx context.Context) error {
-		if !taken(ctx) {
-			return errors.New("an object without an owner exists")
-		}
-		return nil
-	})
+	expectNoPods(f.t, f.ns, nil)
+	suite.AwaitCollector(f.t, f.ns)
 }
 
 func (f *fate) patch(patch string) {
 	f.t.Helper()
-	_, err := suite.Sets.AppsV1().StatefulSets(f.ns).Patch(f.t.Context(), f.set, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := suite.Sets.AppsV1().StatefulSets(f.ns).Patch(f.t.Context(), "db", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
-		f.t.Fatalf("patching set %s with %s: %v", f.set, patch, err)
+		f.t.Fatalf("patching the set with %s: %v", patch, err)
 	}
 }
 
-func (f *fate) selected() metav1.ListOptions {
-	return metav1.ListOptions{LabelSelector: "app=" + f.set}
-}
-
-func (f *fate) awaitPods(want int) {
-	f.t.Helper()
-	harness.Eventually(f.t, fmt.Sprintf("set %s has %d pods", f.set, want), func(ctx context.Context) error {
-		pods, err := suite.Host.CoreV1().Pods(f.ns).List(ctx, f.selected())
-		if err == nil && len(pods.Items) != want {
-			err = fmt.Errorf("it has %d", len(pods.Items))
-		}
-		return err
-	})
-}
-
-// expect waits until the claims are those of some ordinals.
+// expect waits until the claims are those that some ordinals had at the beginning.
 func (f *fate) expect(ordinals []int) {
 	f.t.Helper()
-	var want []string
+	want := map[string]string{}
 	for _, ordinal := range ordinals {
-		want = append(want, fmt.Sprintf("data-%s-%d", f.set, ordinal))
+		name := fmt.Sprintf("data-db-%d", ordinal)
+		want[name] = f.claims[name]
 	}
-	harness.Eventually(f.t, fmt.Sprintf("the claims of %s are %v", f.set, want), func(ctx context.Context) error {
-		claims, err := suite.Host.CoreV1().PersistentVolumeClaims(f.ns).List(ctx, f.selected())
-		if err != nil {
-			return err
-		}
-		var got []string
-		for i := range claims.Items {
-			if claims.Items[i].DeletionTimestamp == nil {
-				got = append(got, claims.Items[i].Name)
-			}
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
+	harness.Eventually(f.t, fmt.Sprintf("the claims are %v", want), func(context.Context) error {
+		if got := claimUIDs(f.t, f.ns); !maps.Equal(got, want) {
 			return fmt.Errorf("they are %v", got)
 		}
 		return nil

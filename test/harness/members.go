@@ -5,6 +5,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -130,4 +131,16 @@ func (c *Cluster) Bait(t testing.TB, namespace string) (taken func(ctx context.C
 		_, err := baits.Get(ctx, bait.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	}
+}
+
+// AwaitCollector waits until the garbage collector has deleted the object of a Bait.
+func (c *Cluster) AwaitCollector(t testing.TB, namespace string) {
+	t.Helper()
+	taken := c.Bait(t, namespace)
+	Eventually(t, "the garbage collector is active", func(ctx context.Context) error {
+		if !taken(ctx) {
+			return errors.New("an object whose owner does not exist is still there")
+		}
+		return nil
+	})
 }

@@ -7,7 +7,6 @@ package uninstall
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -157,13 +156,7 @@ func (m *members) mustBeTheSame(t *testing.T, when string) {
 // to nobody: by then it has looked at the members, too.
 func (m *members) mustStayUnderCollection(t *testing.T, when string) {
 	t.Helper()
-	taken := m.Bait(t)
-	harness.Eventually(t, "the garbage collector is at work", func(ctx context.Context) error {
-		if !taken(ctx) {
-			return errors.New("an object whose owner does not exist is still there")
-		}
-		return nil
-	})
+	m.w.AwaitCollector(t, m.Namespace)
 	m.mustBeTheSame(t, when)
 }
 
