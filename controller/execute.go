@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +23,7 @@ import (
 	"statefulset.dev/controller/hostread"
 	"statefulset.dev/controller/plan"
 	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/identity"
 )
 
 // errTermOver is the result of a write that did not begin because the term is over.
@@ -231,3 +235,69 @@ func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSe
 		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
 	})
 }
+
+// createRevision emits no event, because a revision concerns only the set.
+func (e *execution) createRevision(ctx context.Context, revision *appsv1.ControllerRevision) error {
+	return e.add(ctx, revisionsResource, subject{kind: "revision", name: revision.Name}, revision)
+}
+
+func (e *execution) raiseRevision(ctx context.Context, act action.RaiseRevision) error {
+	what := subject{kind: "revision", name: act.Revision.Name}
+	return e.change(ctx, revisionsResource, what, act.Revision, change{revision: &act.To})
+}
+
+func (e *execution) adoptRevision(ctx context.Context, act action.AdoptRevision) error {
+	return e.adopt(ctx, revisionsResource, subject{part: "owner of ", kind: "revision", name: act.Revision.Name}, act.Revision)
+}
+
+// ownAnchor is as careful as an adoption: a set that is being deleted without its dependents must
+// not become the owner of the anchor, which would then be deleted with it.
+func (e *execution) ownAnchor(ctx context.Context, act action.OwnAnchor) error {
+	return e.adoptAs(ctx, revisionsResource, subject{part: "owners of ", kind: "revision", name: act.Anchor.Name}, act.Anchor,
+		identity.AnchorOwner(e.set))
+}
+
+func (e *execution) deleteRevision(ctx context.Context, act action.DeleteRevision) error {
+	return e.remove(ctx, revisionsResource, subject{kind: "revision", name: act.Revision.Name}, act.Revision)
+}
+
+// verb is one way to write to the host cluster.
+type verb string
+
+const (
+	create   verb = "create"
+	update   verb = "update"
+	deletion verb = "delete"
+)
+
+// These are the forms of a verb in errors, in messages, and in the reasons of events.
+func (v verb) doing() string  { return strings.TrimSuffix(string(v), "e") + "ing" }
+func (v verb) done() string   { return v.reason() + "d" }
+func (v verb) reason() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }
+
+// asBudgetsAllow is the verb of a write to which disruption budgets apply.
+func (v verb) asBudgetsAllow() string {
+	if v == deletion {
+		return "evict"
+	}
+	return string(v)
+}
+
+// tellSuccess records the event of a write that succeeded.
+func (e *execution) tellSuccess(verb verb, what subject) {
+	e.note(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")
+}
+
+// note records an event: the text, then the subject and its set, then the rest.
+func (e *execution) note(kind, reason, text string, what subject, rest string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.done.events = append(e.done.events, event{kind: kind, reason: reason, text: text + what.part,
+		objectKind: what.kind, object: what.name, rest: what.why + " of set " + e.set.Name + rest})
+}
+
+// subject is what a write is about, as errors and events call it: an object or a part of it, and
+// the reason for the write.
+type subject struct{ part, kind, name, why string }
+
+func (s subject) String() string { return fmt.Sprintf("%s%s %q%s", s.part, s.kind, s.name, s.why) }

@@ -4,15 +4,24 @@
 package controller
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 
 	v1 "statefulset.dev/api/apps/v1"
+	"statefulset.dev/controller/hostread"
+	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/identity"
 )
 
 // drawn are random values, by key.
@@ -66,4 +75,102 @@ func silenced(err error) error {
 	told := status.Status()
 	told.Message, told.Details = instead, nil
 	return &apierrors.StatusError{ErrStatus: told}
+}
+
+// givenPage is how many claims or pods are read at a time to check which Secrets they record.
+const givenPage = 500
+
+// confirmUngiven verifies, past the caches, that no claim or pod records a Secret that is about to
+// be generated. New values would make data useless that was written with the old ones, and the
+// cache of Secrets may be ahead of the cache of claims. For a Secret of the set, all claims and all
+// pods of members are read; for a Secret of a member, only those of the member.
+func (e *execution) confirmUngiven(ctx context.Context, act action.CreateObject) error {
+	if len(act.Generate) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
+	defer cancel()
+	for _, options := range e.claimsOf(act.Ordinal) {
+		if err := e.confirmNoneGiven(ctx, "claim", act, options, e.claimPage); err != nil {
+			return err
+		}
+	}
+	pods := metav1.ListOptions{LabelSelector: appsv1.StatefulSetPodNameLabel}
+	if act.Ordinal >= 0 {
+		pods = named(identity.PodName(e.set.Name, act.Ordinal))
+	}
+	return e.confirmNoneGiven(ctx, "pod", act, pods, e.podPage)
+}
+
+// claimsOf select the claims of a member, also those of claim templates that the set no longer has.
+// An ordinal below 0 selects all claims.
+func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
+	if ordinal < 0 {
+		return []metav1.ListOptions{{}}
+	}
+	for i := range e.set.Spec.VolumeClaimTemplates {
+		all = append(all, named(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
+	}
+	for _, claim := range e.term.view.knowingOf(e.set) {
+		if _, of, _ := identity.ParsePodName(claim.Name); of == ordinal {
+			all = append(all, named(claim.Name))
+		}
+	}
+	return all
+}
+
+// named selects one object. The controller has no permission to get a claim.
+func named(name string) metav1.ListOptions {
+	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
+}
+
+type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
+
+func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions,
+	read givenPager) error {
+	options.Limit = givenPage
+	for {
+		var next string
+		page, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
+			page, next, err = read(ctx, options)
+			return page, err
+		})
+		if err != nil {
+			return fmt.Errorf("reading %ss before generating Secret %s: %w", noun, act.Object.GetName(), err)
+		}
+		for _, holder := range page {
+			if slices.Contains(identity.GeneratedOf(holder), act.Object.GetName()) {
+				return &staleRead{errors.New(noun + " " + holder.GetName() + " already records generated Secret " + act.Object.GetName())}
+			}
+		}
+		if options.Continue = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
+	list, err := e.term.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller does
+	}
+	return objectsOf(list.Items), list.Continue, nil
+}
+
+func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
+	list, err := e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller does
+	}
+	return objectsOf(list.Items), list.Continue, nil
+}
+
+func objectsOf[T any, P interface {
+	*T
+	metav1.Object
+}](items []T) (all []metav1.Object) {
+	for i := range items {
+		all = append(all, P(&items[i]))
+	}
+	return all
 }

@@ -9,6 +9,10 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/semaphore"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -148,4 +152,115 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 		return plan.World{}, unreadable("its own resources", err)
 	}
 	return world, nil
+}
+
+// Members reports each desired member of a set that has a pod in the cluster, in ascending order:
+// its ordinal, the UID and the revision of the pod, and whether the pod serves.
+func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
+	tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+	known := newView(p.kinds)
+	if err := known.put(setsResource, set); err != nil {
+		return err
+	}
+	kind := p.kinds.of(podsResource)
+	world := plan.World{Set: set, Now: p.clock.Now()}
+	err := kind.pages(ctx, set.Namespace, func(object metav1.Object) error {
+		if len(kind.setsOf(known, object)) == 0 {
+			return nil
+		}
+		if len(world.Pods) == mostKept {
+			return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s has more than %d pods, which is the limit", set.Name, mostKept))
+		}
+		if pod, ok := kind.trim(known, object).(*corev1.Pod); ok {
+			world.Pods = append(world.Pods, pod)
+		}
+		return nil
+	})
+	switch {
+	case apierrors.IsRequestEntityTooLargeError(err):
+		return err
+	case err != nil:
+		answer := apierrors.NewServiceUnavailable(
+			fmt.Sprintf("the state of the members is not known, because the host cluster did not list pods: %v", err))
+		answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
+		return answer
+	}
+	plan.TellMembers(world, tell)
+	return nil
+}
+
+// mostKept is how many objects of a set are read. A set has at most some thousand members.
+const mostKept = 50_000
+
+// retryAfter is how many seconds a client should wait before it requests a plan again.
+const retryAfter = 5
+
+// reader reads from a namespace of the cluster what concerns one set.
+type reader struct {
+	kinds kinds
+	set   *v1.StatefulSet
+	into  view
+	kept  int
+}
+
+// read lists with the same selectors with which a controller watches, and keeps the objects that
+// would wake the controller for the set.
+func (r *reader) read(ctx context.Context) error {
+	only := newView(r.kinds)
+	if err := only.put(setsResource, r.set); err != nil {
+		return err
+	}
+	for i := range r.kinds {
+		kind := &r.kinds[i]
+		if kind.list == nil {
+			continue
+		}
+		err := kind.pages(ctx, r.set.Namespace, func(object metav1.Object) error {
+			if len(kind.setsOf(only, object)) == 0 {
+				return nil
+			}
+			return r.keep(kind, only, object)
+		})
+		if err != nil {
+			return unreadable(kind.resource, err)
+		}
+	}
+	return nil
+}
+
+// keep puts an object into the view, trimmed as in the caches of a controller that knows the set.
+func (r *reader) keep(kind *kind, only view, object metav1.Object) error {
+	if r.kept++; r.kept > mostKept {
+		return apierrors.NewRequestEntityTooLargeError(
+			fmt.Sprintf("cannot compute the plan of %s: it has more than %d pods, claims and revisions, which is the limit", r.set.Name, mostKept))
+	}
+	object.SetOwnerReferences(r.unnamed(object.GetOwnerReferences()))
+	return r.into.put(kind.resource, kind.trim(only, object))
+}
+
+// unnamed removes the names of owners that do not belong to the set, because the user who requests
+// a plan may not be allowed to see them. Sets with the name, and pods of members, keep their names,
+// because they are recognized by them.
+func (r *reader) unnamed(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	var all []metav1.OwnerReference
+	for _, owner := range owners {
+		member, _, named := identity.ParsePodName(owner.Name)
+		ours := owner.UID == r.set.UID || owner.Kind == v1.Kind && owner.Name == r.set.Name ||
+			owner.Kind == "Pod" && named && member == r.set.Name
+		if !ours {
+			owner.APIVersion, owner.Kind, owner.Name = "an", "unnamed", "object"
+		}
+		all = append(all, owner)
+	}
+	return all
+}
+
+// unreadable tells the client that the cluster did not answer, and when to retry.
+func unreadable(kind resource, err error) error {
+	if apierrors.IsRequestEntityTooLargeError(err) {
+		return err
+	}
+	answer := apierrors.NewServiceUnavailable(fmt.Sprintf("cannot compute the plan, because the host cluster did not list %s: %v", kind, err))
+	answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
+	return answer
 }

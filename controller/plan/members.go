@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
@@ -167,6 +168,18 @@ func (f *facts) countMembers() {
 	for m := range f.all() {
 		if m.pod != nil {
 			f.carried[revisionOf(m.pod)]++
+		}
+	}
+}
+
+// TellMembers calls tell for each desired member that has a pod, in ascending order, with the
+// ordinal, the UID and the revision of the pod, and whether the member is available. From the world
+// it needs only the set, its pods and the time.
+func TellMembers(world World, tell func(ordinal int, pod types.UID, revision string, serves bool)) {
+	f := survey(world, &reader{})
+	for _, m := range f.members {
+		if m.pod != nil {
+			tell(m.ordinal, m.pod.UID, revisionOf(m.pod), !f.unavailable(m))
 		}
 	}
 }

@@ -6,6 +6,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -207,4 +209,181 @@ func hit[T any, P interface {
 	do(changed)
 	store[at.Name] = changed
 	return nil
+}
+
+// Restart restarts the containers of a pod that is updated in place, like an optimistic node. It
+// reports false if there are none to restart.
+func (s *Simulated) Restart(name string) bool {
+	stored := s.Pods[name]
+	if !isRestarting(stored) {
+		return false
+	}
+	awaited := noteOf(stored).awaited(stored)
+	if len(awaited) == 0 && isObserved(stored) {
+		return false
+	}
+	pod := *stored
+	pod.Status.ObservedGeneration = pod.Generation
+	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = slices.Clone(pod.Status.ContainerStatuses),
+		slices.Clone(pod.Status.InitContainerStatuses)
+	for _, container := range awaited {
+		anew := corev1.ContainerStatus{Name: container, ContainerID: fmt.Sprintf("restarted://%s/%d", container, pod.Generation)}
+		if at := slices.IndexFunc(pod.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container }); at >= 0 {
+			pod.Status.InitContainerStatuses[at] = anew
+			continue
+		}
+		pod.Status.ContainerStatuses = append(
+			slices.DeleteFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container }), anew)
+	}
+	s.Pods[name] = &pod
+	return true
+}
+
+// Resize applies the resources of containers that are to be resized, like an optimistic node. It
+// reports false if there are none, or if the node has reported that it cannot resize them.
+func (s *Simulated) Resize(name string) bool {
+	stored := s.Pods[name]
+	if !isRestarting(stored) {
+		return false
+	}
+	note := noteOf(stored)
+	if !note.isBeingResized(stored) || note.isInfeasible(stored) {
+		return false
+	}
+	pod := *stored
+	pod.Status.Conditions = slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress
+	})
+	pod.Status.ContainerStatuses = resizedStatuses(pod.Status.ContainerStatuses, pod.Spec.Containers)
+	pod.Status.InitContainerStatuses = resizedStatuses(pod.Status.InitContainerStatuses, pod.Spec.InitContainers)
+	if len(note.awaited(stored)) == 0 {
+		pod.Status.ObservedGeneration = pod.Generation
+	}
+	s.Pods[name] = &pod
+	return true
+}
+
+// resizedStatuses are the statuses of containers after they got the resources in their spec.
+func resizedStatuses(statuses []corev1.ContainerStatus, containers []corev1.Container) []corev1.ContainerStatus {
+	statuses = slices.Clone(statuses)
+	for i := range containers {
+		at := slices.IndexFunc(statuses, func(c corev1.ContainerStatus) bool { return c.Name == containers[i].Name })
+		if at < 0 {
+			at = len(statuses)
+			statuses = append(statuses, corev1.ContainerStatus{Name: containers[i].Name})
+		}
+		statuses[at].Resources = containers[i].Resources.DeepCopy()
+	}
+	return statuses
+}
+
+// createObject stores an object, unless an object of its kind and name exists.
+func (s *Simulated) createObject(a action.CreateObject) error {
+	key := action.ObjectKey(a.Object)
+	if s.Objects[key] != nil {
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, a.Object.GetName())
+	}
+	version, err := s.Write()
+	if err != nil {
+		return err
+	}
+	made := s.object(a.Object, action.Target{Name: a.Object.GetName(), UID: types.UID(fmt.Sprintf("uid-%d", version))}, version)
+	made.OwnerReferences = a.Object.GetOwnerReferences()
+	s.Objects[key] = made
+	return nil
+}
+
+// applyObject changes an existing object, if its version is still exactly the one that was decided
+// on.
+func (s *Simulated) applyObject(a action.ApplyObject) error {
+	key := action.ObjectKey(a.Object)
+	stored := s.Objects[key]
+	if stored == nil || action.Exact(stored) != a.At {
+		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name,
+			fmt.Errorf("the cluster has another %s than %+v", action.ObjectText(a.Object), a.At))
+	}
+	version, err := s.Write()
+	if err != nil {
+		return err
+	}
+	changed := s.object(a.Object, a.At, version)
+	changed.OwnerReferences = slices.Concat(ownersBeside(stored, s.Set.Name), a.Object.GetOwnerReferences())
+	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // an apply does not contain it
+		changed.Annotations = action.Merged(changed.Annotations, map[string]string{v1.GeneratedAnnotation: made})
+	}
+	s.Objects[key] = changed
+	return nil
+}
+
+func (s *Simulated) object(made *unstructured.Unstructured, at action.Target, version int) *Object {
+	object := &Object{ObjectMeta: metav1.ObjectMeta{
+		Name: at.Name, UID: at.UID, ResourceVersion: strconv.Itoa(version), Labels: made.GetLabels(), Annotations: made.GetAnnotations()}}
+	for i := range s.Set.Spec.ObjectTemplates {
+		if template := &s.Set.Spec.ObjectTemplates[i]; template.Name == made.GetLabels()[v1.ObjectTemplateLabel] {
+			object.Outputs = AssumedOutputs(template)
+		}
+	}
+	return object
+}
+
+// markObject sets or removes the date on an object.
+func (s *Simulated) markObject(a action.MarkObject) error {
+	return s.changeObject(a.Kind, a.At, func(object *Object) {
+		object.Annotations, object.ManagedFields = maps.Clone(object.Annotations), nil
+		delete(object.Annotations, v1.RetiredAtAnnotation)
+		if note := a.Note(); note != nil {
+			object.Annotations = action.Merged(object.Annotations, map[string]string{v1.RetiredAtAnnotation: *note})
+			object.ManagedFields = retiredFields(s.Now)
+		}
+	})
+}
+
+// changeObject changes the metadata of an object, if its version is still exactly the one that was
+// decided on.
+func (s *Simulated) changeObject(kind schema.GroupVersionKind, at action.Target, do func(*Object)) error {
+	key := identity.ObjectKey{Group: kind.Group, Kind: kind.Kind, Name: at.Name}
+	stored, err := s.exactObject(key, at)
+	if err != nil {
+		return err
+	}
+	version, err := s.Write()
+	if err != nil {
+		return err
+	}
+	changed := *stored
+	changed.ResourceVersion = strconv.Itoa(version)
+	do(&changed)
+	s.Objects[key] = &changed
+	return nil
+}
+
+// deleteObject deletes an object, unless the object is not due by the clock of the cluster, or a
+// pod exists that may use it, regardless of the controller of the pod: the executor checks that
+// with the host cluster first.
+func (s *Simulated) deleteObject(a action.DeleteObject) error {
+	key := identity.ObjectKey{Group: a.Kind.Group, Kind: a.Kind.Kind, Name: a.At.Name}
+	for name, pod := range s.Pods {
+		if (a.Ordinal == setOrdinal || name == identity.PodName(s.Set.Name, a.Ordinal)) && a.MayBeUsedBy(pod) {
+			return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, fmt.Errorf("pod %s exists", name))
+		}
+	}
+	if s.Now.Before(a.Due) {
+		return apierrors.NewConflict(schema.GroupResource{}, a.At.Name, errNotDue)
+	}
+	if _, err := s.exactObject(key, a.At); err != nil {
+		return err
+	}
+	if _, err := s.Write(); err != nil {
+		return err
+	}
+	delete(s.Objects, key)
+	return nil
+}
+
+func (s *Simulated) exactObject(key identity.ObjectKey, at action.Target) (*Object, error) {
+	stored := s.Objects[key]
+	if stored == nil || action.Exact(stored) != at {
+		return nil, apierrors.NewConflict(schema.GroupResource{}, at.Name, fmt.Errorf("the cluster has another %s than %+v", key, at))
+	}
+	return stored, nil
 }

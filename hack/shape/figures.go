@@ -143,7 +143,7 @@ func contains(structure *types.Struct, field *types.Var) bool {
 }
 
 // aboutObjects are the names of the files of the controller that exist for supporting objects alone.
-var aboutObjects = regexp.MustCompile(`^(objects.*|.*_objects|execute_generated|execute_retention|generated_confirm)\.go$`)
+var aboutObjects = regexp.MustCompile(`^(objects.*|.*_objects|execute_generated|execute_retention)\.go$`)
 
 // supporting is how much of package controller exists for supporting objects alone.
 func supporting(s *source) (row, error) {
