@@ -34,6 +34,7 @@ func (f *facts) isAheadOfBudgets(d *draft, m member) bool {
 		return false
 	}
 	d.wait("pod %s waits for PodDisruptionBudgets to observe that pod %s is not ready", m.pod.Name, unseen)
+	d.skip(m, v1.PlanWhyNotBudget, "waiting for the PodDisruptionBudget to observe that pod "+unseen+" is not ready")
 	return true
 }
 

@@ -17,6 +17,8 @@
 // (podManagementPolicy OrderedReady) skips the remaining rules about members as soon as it has to
 // wait for something:
 //
+//	reach       decide nothing; record which members the update does not reach, if a caller asks why
+//	            members are not changed (whynot.go)
 //	selector    stop if the set's selector cannot be used
 //	hold        stop if the set is being deleted or is suspended
 //	name        stop while a set of the same name in another group has pods

@@ -4,12 +4,14 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
 	"statefulset.dev/identity"
 	"statefulset.dev/identity/conditions"
@@ -29,8 +31,6 @@ type draft struct {
 	// repairing is true if pods are relabelled. Nothing else can be decided about them before that
 	// is observed.
 	repairing bool
-	// updates is true if the rules have reached the update.
-	updates bool
 	// replaced is how many pods of the current revision are removed for an update.
 	replaced int32
 
@@ -87,6 +87,11 @@ type draft struct {
 	// waiting is what the set waits for, stalled what a user has to do before it can continue.
 	waiting string
 	stalled *reason
+	// skips are the reasons why members are not changed, by ordinal. It is nil unless somebody asks,
+	// because few callers need a text for each member. latest is the last of the texts that became
+	// waiting or stalled, or would have if there had been no earlier one.
+	skips  map[int]skip
+	latest string
 	// progressing is the condition Progressing, nil if openWork determines it.
 	progressing *conditions.Condition
 }
@@ -129,17 +134,39 @@ func (d *draft) warnOnce(reason, format string, args ...any) {
 	}
 }
 
+// skip is why a rule does not change a member now.
+type skip struct {
+	why     v1.PlanWhyNot
+	message string
+}
+
+// explains reports whether rules record why they skip members.
+func (d *draft) explains() bool { return d.skips != nil }
+
+// skip records why a rule does not change a member now; the first reason stays.
+func (d *draft) skip(m member, why v1.PlanWhyNot, message string) {
+	if _, known := d.skips[m.ordinal]; d.explains() && !known {
+		d.skips[m.ordinal] = skip{why, message}
+	}
+}
+
 // wait records what the set waits for; the first message stays.
 func (d *draft) wait(format string, args ...any) {
-	if d.waiting == "" {
-		d.waiting = fmt.Sprintf(format, args...)
+	if d.waiting != "" && !d.explains() {
+		return
 	}
+	d.latest = fmt.Sprintf(format, args...)
+	d.waiting = cmp.Or(d.waiting, d.latest)
 }
 
 // blocked records what a user has to do before the set can continue; the first message stays.
 func (d *draft) blocked(word, format string, args ...any) {
+	if d.stalled != nil && !d.explains() {
+		return
+	}
+	d.latest = fmt.Sprintf(format, args...)
 	if d.stalled == nil {
-		d.stalled = &reason{word, fmt.Sprintf(format, args...)}
+		d.stalled = &reason{word, d.latest}
 	}
 }
 

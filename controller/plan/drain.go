@@ -169,6 +169,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	case drains:
 		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.world.Now.Add(left)))
 	}
+	d.skip(m, v1.PlanWhyNotDraining, d.waitingFor())
 	if out && left > 0 { // conditions that become outdated meanwhile are reset at the end
 		d.again(left)
 		return nil, false

@@ -213,6 +213,7 @@ func nounOf(operation v1.DisruptionOperationType) string {
 // tellAsked adds to the message about what the set waits for which gates have yet to agree, and
 // until when at most.
 func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, until time.Time) {
+	d.skip(m, v1.PlanWhyNotGate, "waiting for its disruption gates")
 	if d.atGate {
 		return
 	}

@@ -158,6 +158,7 @@ func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.
 // pod to be recreated, or the controller lacks a right. It records that.
 func (f *facts) isForbidden(d *draft, m member) bool {
 	if f.lacksRight(d, m) {
+		d.skip(m, v1.PlanWhyNotInPlaceImpossible, d.latest)
 		return true
 	}
 	if f.inPlacePolicy() != v1.OnlyInPlaceUpdatePolicyType {
@@ -170,6 +171,7 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 	d.blocked(v1.ReasonInPlaceImpossible,
 		"pod %s cannot be updated in place to revision %s, and inPlace.policy %s does not allow the controller to recreate it: %s; delete the pod so that it is recreated, or set the policy to %s",
 		m.pod.Name, f.goal(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
+	d.skip(m, v1.PlanWhyNotInPlaceImpossible, d.latest)
 	return true
 }
 

@@ -180,6 +180,13 @@ func (b *barrier) holds(m member) bool {
 	return true
 }
 
+// skip records for a blocked member which other one it waits for.
+func (b *barrier) skip(f *facts, d *draft, m member) {
+	if d.explains() {
+		d.skip(m, v1.PlanWhyNotOrder, "it is last ("+f.mark(m)+"); waiting for "+f.podName(b.awaited))
+	}
+}
+
 // tell adds to the wait message which member is blocked, and by which other one. If the budget is
 // used up, that is the cause instead.
 func (b *barrier) tell(f *facts, d *draft) {

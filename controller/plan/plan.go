@@ -148,7 +148,8 @@ func Compute(world World) Plan {
 	}
 	reads := &reader{known: world.Records}
 	f := survey(world, reads)
-	d := decide(f, reads)
+	d := newDraft(f, reads)
+	d.decide(f)
 	stopped := f.evaluationEnded(d)
 	status, says, requeueAfter := report(f, d)
 	return Plan{

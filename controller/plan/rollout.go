@@ -19,7 +19,6 @@ import (
 // place instead follow the same order. In an ordered set, a member that cannot be updated, or not
 // yet, blocks those after it.
 func rollOut(f *facts, d *draft) verdict {
-	d.updates = true
 	if !f.rolls() || d.repairing {
 		return proceed
 	}
@@ -29,6 +28,7 @@ func rollOut(f *facts, d *draft) verdict {
 		switch _, how := f.target(m); {
 		case how != recreate && how != mend, isRestarting(m.pod):
 		case barrier.holds(m):
+			barrier.skip(f, d, m)
 			d.giveUp(f, m)
 		default:
 			updates = append(updates, t.take(f, d, m, how)...)
@@ -64,14 +64,18 @@ func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 	case servesNobody(m.pod):
 		return replaceBroken(f, d, m)
 	case t.failing:
+		d.skip(m, v1.PlanWhyNotFailed, "the update has failed, and changes only broken members from now on")
 		d.giveUp(f, m)
 	case t.stopped:
+		d.skip(m, v1.PlanWhyNotPredecessor, d.waitingFor())
 	case f.isRelabelled(d, m):
 		if !t.short {
 			return replaceMember(f, d, m)
 		}
+		d.skip(m, v1.PlanWhyNotBudget, "")
 	case !d.purse.affords(f, m):
 		t.short = true
+		d.skip(m, v1.PlanWhyNotBudget, "")
 	case f.isForbidden(d, m):
 		t.refuse(f, d, m)
 	default:
@@ -109,7 +113,17 @@ func servesNobody(pod *corev1.Pod) bool {
 // isHeld reports whether an outdated pod is kept, because the next one could not be created, or
 // because its claims have not been changed yet while it is not broken.
 func isHeld(f *facts, d *draft, m member) bool {
-	return !isTerminating(m.pod) && (!returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m))
+	switch {
+	case isTerminating(m.pod):
+		return false
+	case !returnable(f, d, m):
+		d.skip(m, v1.PlanWhyNotNotReturnable, d.latest)
+	case d.waitForOwners(f, m), awaitsClaims(f, d, m):
+		d.skip(m, v1.PlanWhyNotClaimGrowth, d.latest)
+	default:
+		return false
+	}
+	return true
 }
 
 // replaceBroken removes an outdated pod that is unavailable in any case: that needs no budget, and

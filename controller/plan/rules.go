@@ -26,6 +26,7 @@ const (
 // rules are all rules in the order in which they are applied; the package comment describes them.
 func rules() []rule {
 	return []rule{
+		{name: "reach", apply: skipUnreached},
 		{name: "selector", apply: requireSelector},
 		{name: "hold", apply: leaveAlone},
 		{name: "name", apply: shareNoName},
@@ -58,9 +59,13 @@ func rules() []rule {
 	}
 }
 
+// newDraft is a draft in which no rule has decided anything.
+func newDraft(f *facts, reads *reader) *draft {
+	return &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
+}
+
 // decide applies the rules to the facts.
-func decide(f *facts, reads *reader) *draft {
-	d := &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
+func (d *draft) decide(f *facts) {
 	membersWait := false
 	for _, rule := range rules() {
 		if membersWait && !rule.aside {
@@ -72,5 +77,4 @@ func decide(f *facts, reads *reader) *draft {
 		}
 		membersWait = membersWait || verdict == pause
 	}
-	return d
 }

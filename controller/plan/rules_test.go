@@ -38,7 +38,9 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 		playDrawn(t, func(world World) Plan {
 			reads := &reader{known: world.Records}
 			f, before := survey(world, reads), survey(world, reads)
-			report(f, decide(f, reads))
+			d := newDraft(f, reads)
+			d.decide(f)
+			report(f, d)
 			for _, facts := range []*facts{f, before} { // transforms are compiled when they are needed
 				facts.overrides, facts.supporting.overrides, facts.supporting.templates, facts.supporting.making, facts.supporting.podNamed = nil, nil,
 					nil, nil, nil

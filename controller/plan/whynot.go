@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	v1 "statefulset.dev/api/apps/v1"
@@ -33,7 +34,9 @@ func NotNext(world World, most int) (due []Due) {
 	if f.badSelector != nil || f.update == nil || f.world.Set.DeletionTimestamp != nil {
 		return nil
 	}
-	d, barrier := decide(f, reads), f.barrier()
+	d := newDraft(f, reads)
+	d.skips = map[int]skip{}
+	d.decide(f)
 	for m := range f.inUpdateOrder() {
 		if len(due) == most {
 			return due
@@ -41,11 +44,25 @@ func NotNext(world World, most int) (due []Due) {
 		if !f.isDifferent(m) || d.goesNext(m) {
 			continue
 		}
-		word, message := f.whyNot(d, barrier, m)
-		due = append(due,
-			Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name, WhyNot: word, Message: message})
+		skip := d.skipOf(f, m)
+		due = append(due, Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name,
+			WhyNot: skip.why, Message: skip.message})
 	}
 	return due
+}
+
+// skipOf is why a member is not changed. If no rule has recorded a reason, no rule about updates has
+// reached the member: an earlier rule waits for another member.
+func (d *draft) skipOf(f *facts, m member) skip {
+	s, recorded := d.skips[m.ordinal]
+	switch {
+	case !recorded:
+		return skip{v1.PlanWhyNotPredecessor, d.waitingFor()}
+	case s.why == v1.PlanWhyNotBudget: // the budget that is left is known when all rules have decided
+		most := f.maxUnavailable()
+		s.message = cmp.Or(s.message, fmt.Sprintf("unavailable members: %d allowed, %d now or after this sync", most, most-d.purse.open))
+	}
+	return s
 }
 
 // isDifferent reports whether the pod of a member, unless it is ending or restarting, differs from
@@ -75,20 +92,27 @@ func podsOf(actions []action.Action, m member) bool {
 	return false
 }
 
-// whyNot says what keeps a member from being changed now: first a reason of the whole set, then one
-// of this member, and finally a lack of budget.
-func (f *facts) whyNot(d *draft, last *barrier, m member) (word v1.PlanWhyNot, message string) {
-	for _, why := range []func(*draft, *barrier, member) (v1.PlanWhyNot, string){f.whyAtRest, f.whyNotReached, f.whyImpossible, f.whyLater} {
-		if word, message = why(d, last, m); word != "" {
-			return word, message
+// skipUnreached records why the update does not reach members, for good or for now. It decides
+// nothing.
+func skipUnreached(f *facts, d *draft) verdict {
+	if !d.explains() || f.update == nil {
+		return proceed
+	}
+	for _, m := range f.members {
+		if !f.isDifferent(m) {
+			continue
+		}
+		if why, message := f.whyAtRest(); why != "" {
+			d.skip(m, why, message)
+		} else if why, message = f.whyNotReached(m); why != "" {
+			d.skip(m, why, message)
 		}
 	}
-	most := f.maxUnavailable()
-	return v1.PlanWhyNotBudget, fmt.Sprintf("unavailable members: %d allowed, %d now or after this sync", most, most-d.purse.open)
+	return proceed
 }
 
 // whyAtRest says why no member of the set is changed, if that is the case.
-func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string) {
+func (f *facts) whyAtRest() (v1.PlanWhyNot, string) {
 	switch {
 	case f.frozen():
 		return v1.PlanWhyNotHeld, "the set is suspended, or waits for its revisions"
@@ -104,7 +128,7 @@ func (f *facts) whyAtRest(_ *draft, _ *barrier, _ member) (v1.PlanWhyNot, string
 }
 
 // whyNotReached says why the update leaves the member alone, for good or for now, if it does.
-func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
+func (f *facts) whyNotReached(m member) (v1.PlanWhyNot, string) {
 	switch _, how := f.target(m); {
 	case !f.isAbovePartition(m):
 		return v1.PlanWhyNotPartition, fmt.Sprintf("the partition excludes the first %d ordinals from the update", f.partition())
@@ -115,41 +139,5 @@ func (f *facts) whyNotReached(_ *draft, _ *barrier, m member) (v1.PlanWhyNot, st
 			fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.at.number, len(f.steps()), f.rollout.at.quota, f.roster.Len())
 	default:
 		return v1.PlanWhyNotStepQuota, "the update has yet to be recorded"
-	}
-}
-
-// whyImpossible says why the member could not be recreated, or not in a way that the set allows, if
-// that is the case.
-func (f *facts) whyImpossible(d *draft, _ *barrier, m member) (v1.PlanWhyNot, string) {
-	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
-	switch {
-	case !returnable(f, told, m):
-		return v1.PlanWhyNotNotReturnable, told.waitingFor()
-	case awaitsClaims(f, told, m):
-		return v1.PlanWhyNotClaimGrowth, told.waitingFor()
-	case f.isForbidden(told, m):
-		return v1.PlanWhyNotInPlaceImpossible, told.waitingFor()
-	default:
-		return "", ""
-	}
-}
-
-// whyLater says what the member waits for.
-func (f *facts) whyLater(d *draft, last *barrier, m member) (v1.PlanWhyNot, string) {
-	switch {
-	case f.isFailing():
-		return v1.PlanWhyNotFailed, "the update has failed, and changes only broken members from now on"
-	case d.out[m.pod.UID]:
-		return v1.PlanWhyNotDraining, d.waitingFor()
-	case f.taken(m) || d.changesPod(m):
-		return v1.PlanWhyNotGate, "waiting for its disruption gates"
-	case last.holds(m):
-		return v1.PlanWhyNotOrder, "it is last (" + f.mark(m) + "); waiting for " + f.podName(last.awaited)
-	case !d.updates:
-		return v1.PlanWhyNotPredecessor, d.waitingFor()
-	case f.mindsBudgets(m.pod) && d.unseenByBudgets(f) != "":
-		return v1.PlanWhyNotBudget, "waiting for the PodDisruptionBudget to observe that pod " + d.unseenByBudgets(f) + " is not ready"
-	default:
-		return "", ""
 	}
 }
