@@ -21,41 +21,41 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// abilities are features that not every host cluster has, or that the controller may lack the
+// capabilities are features that not every host cluster has, or that the controller may lack the
 // permission for. The controller asks the cluster when a set first needs one, and remembers the
 // answer. It asks again only about a missing permission, because a user may grant it.
-type abilities struct {
+type capabilities struct {
 	host kubernetes.Interface
 
 	mu      sync.Mutex
 	resizes *bool
-	// setsConditions is true once the cluster has confirmed that the controller may set conditions
-	// of pods. Until then, the controller asks again after refusedUntil.
-	setsConditions bool
-	refusedUntil   time.Time
+	// canSetConditions is true once the cluster has confirmed that the controller may set
+	// conditions of pods. Until then, the controller asks again after refusedUntil.
+	canSetConditions bool
+	refusedUntil     time.Time
 }
 
 // refusedFor is how long the controller relies on the answer that it lacks a permission. The
 // planner waits longer than that for the permission.
 const refusedFor = 30 * time.Second
 
-// tell completes a world with the abilities of the cluster that the set needs.
-func (a *abilities) tell(ctx context.Context, world *plan.World) (err error) {
+// addTo completes a world with the capabilities of the cluster that the set needs.
+func (a *capabilities) addTo(ctx context.Context, world *plan.World) (err error) {
 	if !updatesInPlace(world) {
 		return nil
 	}
 	if world.Resizes, err = a.resizesPods(ctx); err != nil {
 		return err
 	}
-	if setsConditions(world.Set) {
+	if needsPodConditions(world.Set) {
 		world.SetsConditions, err = a.setsConditionsOfPods(ctx, world.Now)
 	}
 	return err
 }
 
-// setsConditions reports whether the controller sets conditions of a set's pods to update them in
-// place.
-func setsConditions(set *v1.StatefulSet) bool {
+// needsPodConditions reports whether the controller sets conditions of a set's pods to update them
+// in place.
+func needsPodConditions(set *v1.StatefulSet) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	return rolling != nil && rolling.InPlace != nil && (rolling.InPlace.DrainSeconds != nil ||
 		slices.ContainsFunc(rolling.Steps, func(step v1.RolloutStep) bool { return len(step.PodConditions) > 0 }))
@@ -71,7 +71,7 @@ func updatesInPlace(world *plan.World) bool {
 
 // resizesPods reports whether the cluster can change the resources of existing pods. If the cluster
 // does not answer, the result is an error and not false, because false would recreate members.
-func (a *abilities) resizesPods(ctx context.Context) (bool, error) {
+func (a *capabilities) resizesPods(ctx context.Context) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.resizes != nil {
@@ -90,11 +90,11 @@ func (a *abilities) resizesPods(ctx context.Context) (bool, error) {
 }
 
 // setsConditionsOfPods reports whether the controller may set conditions of pods in all namespaces.
-func (a *abilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bool, error) {
+func (a *capabilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.setsConditions || now.Before(a.refusedUntil) {
-		return a.setsConditions, nil
+	if a.canSetConditions || now.Before(a.refusedUntil) {
+		return a.canSetConditions, nil
 	}
 	review, err := a.host.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{
@@ -103,8 +103,8 @@ func (a *abilities) setsConditionsOfPods(ctx context.Context, now time.Time) (bo
 	if err != nil {
 		return false, fmt.Errorf("checking whether the controller may patch pods/status: %w", err)
 	}
-	if a.setsConditions = review.Status.Allowed; !a.setsConditions {
+	if a.canSetConditions = review.Status.Allowed; !a.canSetConditions {
 		a.refusedUntil = now.Add(refusedFor)
 	}
-	return a.setsConditions, nil
+	return a.canSetConditions, nil
 }

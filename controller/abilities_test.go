@@ -41,10 +41,10 @@ func TestTheHostIsAskedOnceWhetherItResizesPods(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			host := fake.NewClientset()
 			host.Resources = test.served
-			of := &abilities{host: host}
+			of := &capabilities{host: host}
 			for range 2 {
 				world := test.world
-				if err := of.tell(t.Context(), &world); err != nil || world.Resizes != test.want {
+				if err := of.addTo(t.Context(), &world); err != nil || world.Resizes != test.want {
 					t.Errorf("got %t and error %v, want %t", world.Resizes, err, test.want)
 				}
 			}
@@ -79,10 +79,10 @@ func TestTheHostIsAskedAgainWhetherConditionsMayBeSetUntilTheyMay(t *testing.T) 
 				asked++
 				return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: test.allowed}}, nil
 			})
-			of, now := &abilities{host: host}, time.Unix(1000, 0)
+			of, now := &capabilities{host: host}, time.Unix(1000, 0)
 			for range 6 {
 				world := plan.World{Set: test.set, Now: now}
-				if err := of.tell(t.Context(), &world); err != nil || world.SetsConditions != test.want {
+				if err := of.addTo(t.Context(), &world); err != nil || world.SetsConditions != test.want {
 					t.Errorf("got %t and error %v, want %t", world.SetsConditions, err, test.want)
 				}
 				now = now.Add(10 * time.Second)

@@ -69,7 +69,7 @@ func (e *execution) walk(ctx context.Context, chains ...action.Chain) bool {
 		w.end(ctx, <-w.outcomes)
 	}
 	w.giveUp()
-	return w.tell()
+	return w.report()
 }
 
 func (w *walk) action(l link) action.Action { return w.chains[l.chain][l.at] }
@@ -84,12 +84,12 @@ func (w *walk) reach(chain, at int) {
 	l := link{chain: chain, at: at}
 	last := w.exec.lastFailure(w.action(l))
 	if last.until.After(w.exec.began) {
-		w.exec.failed[plan.RequestOf(w.action(l))] = last
+		w.exec.failed[plan.RequestKey(w.action(l))] = last
 		w.stops[chain] = &stop{w.action(l), last.err, last}
 		return
 	}
 	l.failed = last.until
-	kind := kindOf(w.action(l))
+	kind := actionKind(w.action(l))
 	if !slices.Contains(w.kinds, kind) {
 		w.kinds = append(w.kinds, kind)
 	}
@@ -110,7 +110,7 @@ func (w *walk) begin(ctx context.Context) {
 			w.running++
 			act, began := w.action(l), w.exec.term.Clock.Now()
 			go func() {
-				w.outcomes <- outcome{l, began, hostread.Guarded(ctx, func() error { return w.exec.carryOut(ctx, act) })}
+				w.outcomes <- outcome{l, began, hostread.CatchPanic(ctx, func() error { return w.exec.carryOut(ctx, act) })}
 			}()
 		}
 	}
@@ -127,7 +127,7 @@ func (w *walk) most(kind string, p *pace) int {
 
 // end records the result of an action.
 func (w *walk) end(ctx context.Context, o outcome) {
-	kind := kindOf(w.action(o.link))
+	kind := actionKind(w.action(o.link))
 	p := w.exec.paceOf(kind)
 	w.under[kind]--
 	w.running--
@@ -144,13 +144,13 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	// An eviction that is not allowed for one pod says nothing about other pods.
 	if !plan.IsNotAllowed(o.err) {
 		p.failed(act, w.exec.set.Generation, o.err, o.began, w.exec.term.Clock.Now())
-		w.exec.mindRefusal(ctx, p)
+		w.exec.handleQuotaRefusal(ctx, p)
 	}
 	w.exec.term.watchChanges(ctx, o.err)
 	if isShortage(o.err) {
 		stopped.tried = p.attempt
 	} else {
-		stopped.tried = w.exec.noteFailure(act, o.err, o.began)
+		stopped.tried = w.exec.recordFailure(act, o.err, o.began)
 	}
 }
 
@@ -166,17 +166,17 @@ func (w *walk) giveUp() {
 				kept.err, kept.tried = p.err, p.attempt
 			}
 			if last := w.exec.lastFailure(w.action(l)); last.err != nil {
-				w.exec.failed[plan.RequestOf(w.action(l))] = last
+				w.exec.failed[plan.RequestKey(w.action(l))] = last
 			}
 			w.stops[l.chain] = &kept
 		}
 	}
 }
 
-// tell adds the results of the chains, in their order, to the report of the execution. An attempt
+// report adds the results of the chains, in their order, to the report of the execution. An attempt
 // counts once, no matter how many other actions it delays.
-func (w *walk) tell() bool {
-	ok, told := true, map[string]bool{}
+func (w *walk) report() bool {
+	ok, reported := true, map[string]bool{}
 	for _, stop := range w.stops {
 		if stop == nil {
 			continue
@@ -189,8 +189,8 @@ func (w *walk) tell() bool {
 			w.exec.done.stopped, w.exec.done.stoppedAt = stop.err, stop.action
 		default:
 			w.exec.retryLater(stop.action)
-			if request := plan.RequestOf(stop.tried.action); !told[request] {
-				told[request] = true
+			if request := plan.RequestKey(stop.tried.action); !reported[request] {
+				reported[request] = true
 				w.exec.done.failures = append(w.exec.done.failures,
 					plan.Failure{Action: stop.tried.action, Err: stop.err, Tried: stop.tried.at, Next: stop.tried.until})
 			}

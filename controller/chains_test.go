@@ -64,14 +64,14 @@ func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 			term.Clock = clock
 			refuse(host, "create", test.refused, refusal)
 			p := plan.Plan{
-				First:  action.Chain{action.CreateRevision{Revision: newRevision(set, "web-new")}},
-				Chains: []action.Chain{{member(0), member(1)}, {member(2)}},
-				Aside:  []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}},
+				First:   action.Chain{action.CreateRevision{Revision: newRevision(set, "web-new")}},
+				Chains:  []action.Chain{{member(0), member(1)}, {member(2)}},
+				Finally: []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}},
 			}
 			term.execute(t.Context(), nil, set, p)
 			if test.refused == "web-0" { // after a refusal one is tried at a time
 				clock.Step(time.Second)
-				p.First, p.Aside = nil, nil
+				p.First, p.Finally = nil, nil
 				term.execute(t.Context(), nil, set, p)
 			}
 			var got []string

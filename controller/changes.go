@@ -24,7 +24,7 @@ const changesKept = 2 * writeTimeout
 // admission policies. A term starts to watch a kind of object after the first failure that may
 // depend on it.
 type changes struct {
-	deciding []deciding
+	deciding []influencingKind
 	begun    []sync.Once
 
 	mu sync.Mutex
@@ -40,13 +40,13 @@ type changeIn struct {
 }
 
 func newChanges(host kubernetes.Interface) *changes {
-	all := decidingKinds(host)
+	all := influencingKinds(host)
 	return &changes{deciding: all, begun: make([]sync.Once, len(all)), last: map[changeIn]time.Time{}}
 }
 
-// since reports whether an object on which an answer in a namespace may depend has changed since a
-// time.
-func (c *changes) since(answer error, namespace string, began time.Time) bool {
+// hasChangedSince reports whether an object on which an answer in a namespace may depend has
+// changed since a time.
+func (c *changes) hasChangedSince(answer error, namespace string, began time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.deciding {
@@ -62,8 +62,8 @@ func (c *changes) since(answer error, namespace string, began time.Time) bool {
 	return false
 }
 
-// note records a change.
-func (c *changes) note(kind int, namespace string, now time.Time) {
+// record records a change.
+func (c *changes) record(kind int, namespace string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Sub(c.swept) >= changesKept {
@@ -87,7 +87,7 @@ func (t *term) watchChanges(ctx context.Context, answer error) {
 			continue
 		}
 		t.changes.begun[i].Do(func() {
-			informer := kind.inform()
+			informer := kind.newInformer()
 			err := informer.SetTransform(func(object any) (any, error) { return kind.trim(object), nil })
 			if err == nil {
 				err = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
@@ -131,10 +131,10 @@ func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 // changed records a change, and enqueues the sets that may be waiting for it. An empty namespace
 // stands for all namespaces.
 func (t *term) changed(i int, namespace string) {
-	t.changes.note(i, namespace, t.Clock.Now())
-	for _, known := range t.memory.all() {
-		if (namespace == "" || known.key.Namespace == namespace) && known.failedSo(t.changes.deciding[i].concerns) {
-			t.queue.Add(known.key)
+	t.changes.record(i, namespace, t.Clock.Now())
+	for _, state := range t.states.all() {
+		if (namespace == "" || state.key.Namespace == namespace) && state.failedSo(t.changes.deciding[i].concerns) {
+			t.queue.Add(state.key)
 		}
 	}
 }

@@ -22,31 +22,31 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// deciding is a kind of object that influences the cluster's answers to requests.
-type deciding struct {
-	name   string
-	inform func() cache.SharedIndexInformer
+// influencingKind is a kind of object that influences the cluster's answers to requests.
+type influencingKind struct {
+	name        string
+	newInformer func() cache.SharedIndexInformer
 	// concerns reports whether an answer may depend on objects of this kind.
 	concerns func(answer error) bool
 	// matters reports whether the answer may be another one after a change. before is nil for a new
 	// object, after for a deleted one.
-	matters func(before, after *decider) bool
+	matters func(before, after *influencingObject) bool
 }
 
-// decider is what the cache keeps of an object of such a kind.
-type decider struct {
+// influencingObject is what the cache keeps of an object of such a kind.
+type influencingObject struct {
 	metav1.ObjectMeta
 	// allowed is how many evictions a budget allows.
 	allowed int32
 }
 
 // trim keeps the fields that matters compares.
-func (d *deciding) trim(object any) any {
+func (d *influencingKind) trim(object any) any {
 	about, err := meta.Accessor(object)
 	if err != nil {
 		return object
 	}
-	kept := &decider{ObjectMeta: metav1.ObjectMeta{
+	kept := &influencingObject{ObjectMeta: metav1.ObjectMeta{
 		Namespace: about.GetNamespace(), Name: about.GetName(), UID: about.GetUID(), ResourceVersion: about.GetResourceVersion(),
 		Generation: about.GetGeneration(), Labels: about.GetLabels(),
 	}}
@@ -58,9 +58,9 @@ func (d *deciding) trim(object any) any {
 
 // change reports whether a change matters, and in which namespace. An empty namespace stands for
 // all.
-func (d *deciding) change(before, after any) (matters bool, namespace string) {
-	was, _ := before.(*decider)
-	is, _ := after.(*decider)
+func (d *influencingKind) change(before, after any) (matters bool, namespace string) {
+	was, _ := before.(*influencingObject)
+	is, _ := after.(*influencingObject)
 	either := is
 	if either == nil {
 		either = was
@@ -76,10 +76,10 @@ func (d *deciding) change(before, after any) (matters bool, namespace string) {
 
 const namespaces = "namespaces"
 
-// decidingKinds is the table of these kinds. The controller watches quotas separately (quotas.go),
-// because it shares out the room in them.
-func decidingKinds(host kubernetes.Interface) []deciding {
-	return []deciding{
+// influencingKinds is the table of these kinds. The controller watches quotas separately
+// (quotas.go), because it shares out the room in them.
+func influencingKinds(host kubernetes.Interface) []influencingKind {
+	return []influencingKind{
 		{"validatingwebhookconfigurations", func() cache.SharedIndexInformer {
 			return admissioninformers.NewValidatingWebhookConfigurationInformer(host, 0, cache.Indexers{})
 		}, isRefusedByConfiguration, isOtherGeneration},
@@ -123,24 +123,24 @@ func mentions(word string) func(answer error) bool {
 	}
 }
 
-func isNew(before, _ *decider) bool { return before == nil }
+func isNew(before, _ *influencingObject) bool { return before == nil }
 
-func isOtherVersion(before, after *decider) bool {
+func isOtherVersion(before, after *influencingObject) bool {
 	return before == nil || after == nil || before.ResourceVersion != after.ResourceVersion
 }
 
 // isOtherGeneration is for kinds whose generation counts the changes of their spec.
-func isOtherGeneration(before, after *decider) bool {
+func isOtherGeneration(before, after *influencingObject) bool {
 	return before == nil || after == nil || before.Generation != after.Generation || before.UID != after.UID
 }
 
 // hasOtherLabels is for namespaces, because policies select them by their labels.
-func hasOtherLabels(before, after *decider) bool {
+func hasOtherLabels(before, after *influencingObject) bool {
 	return before == nil || after == nil || !maps.Equal(before.Labels, after.Labels)
 }
 
 // allowsMore is for disruption budgets. After a budget is deleted, an eviction succeeds as a
 // deletion would.
-func allowsMore(before, after *decider) bool {
+func allowsMore(before, after *influencingObject) bool {
 	return before != nil && (after == nil || after.allowed > before.allowed || after.Generation != before.Generation)
 }

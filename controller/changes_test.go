@@ -256,15 +256,15 @@ func TestChangesAreForgotten(t *testing.T) {
 	const many = 10_000
 	changes, now := newChanges(fake.NewClientset()), time.Now()
 	for i := range many {
-		changes.note(0, fmt.Sprintf("other-%d", i), now)
+		changes.record(0, fmt.Sprintf("other-%d", i), now)
 	}
-	changes.note(0, "shop", now.Add(changesKept))
+	changes.record(0, "shop", now.Add(changesKept))
 	if got := len(changes.last); got != 1 {
 		t.Errorf("got %d changes remembered, want 1", got)
 	}
 	answer := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-2", errors.New("a policy denied it"))
 	for namespace, want := range map[string]bool{"shop": true, "other-0": false} {
-		if got := changes.since(answer, namespace, now); got != want {
+		if got := changes.hasChangedSince(answer, namespace, now); got != want {
 			t.Errorf("has something changed in namespace %s: got %t, want %t", namespace, got, want)
 		}
 	}
@@ -272,10 +272,10 @@ func TestChangesAreForgotten(t *testing.T) {
 
 // An informer keeps of what decides no more than is compared.
 func TestOfWhatDecidesLittleIsKept(t *testing.T) {
-	all := decidingKinds(fake.NewClientset())
+	all := influencingKinds(fake.NewClientset())
 	policy := &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "images", Generation: 3, Annotations: map[string]string{"a": "b"}}}
-	kept, ok := all[0].trim(policy).(*decider)
+	kept, ok := all[0].trim(policy).(*influencingObject)
 	if !ok || kept.Name != "images" || kept.Generation != 3 || kept.Annotations != nil {
 		t.Errorf("got %+v, want the name and the generation alone", kept)
 	}

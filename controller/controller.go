@@ -16,9 +16,9 @@ import (
 
 // Controller brings the host cluster to the state that the sets describe.
 type Controller struct {
-	config Config
-	gauges *gauges
-	ready  readyGauge
+	config     Config
+	gauges     *gauges
+	readyGauge readyGauge
 
 	mu      sync.Mutex
 	running bool
@@ -38,7 +38,7 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Controller{config: config, gauges: gauges, ready: ready}, nil
+	return &Controller{config: config, gauges: gauges, readyGauge: ready}, nil
 }
 
 // Run controls the sets, or waits to be elected, until the context ends. It returns when everything
@@ -120,11 +120,11 @@ func (c *Controller) newLease() *lease {
 }
 
 // serve serves a term until the context ends.
-func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
+func (c *Controller) serve(ctx context.Context, checkLease func() error) {
 	if ctx.Err() != nil {
 		return
 	}
-	term := newTerm(c.config, watchedKinds(c.config.Host, c.config.Sets), c.gauges, mayWrite)
+	term := newTerm(c.config, watchedKinds(c.config.Host, c.config.Sets), c.gauges, checkLease)
 	c.setTerm(term)
 	defer c.setTerm(nil)
 	term.run(ctx)
@@ -135,7 +135,7 @@ func (c *Controller) serve(ctx context.Context, mayWrite func() error) {
 func (c *Controller) Leading() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.term != nil && c.term.holds() == nil
+	return c.term != nil && c.term.checkLease() == nil
 }
 
 // Ready returns nil if the controller works: a leader has filled its caches, and any other replica

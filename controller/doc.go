@@ -33,7 +33,7 @@
 //     Every write goes through write.go.
 //   - It writes the set's status once (status.go), and reports what it did as events (events.go).
 //
-// What the next sync of the set must know is in one memo (memory.go), which is dropped with the
+// What the next sync of the set must know is in one setState (memory.go), which is dropped with the
 // set. A sync whose turn is over (turns.go) ends without a worker. All writes share slots
 // (slots.go). After a refusal, the next writes begin slowly (pace.go).
 //

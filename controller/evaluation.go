@@ -33,11 +33,11 @@ const (
 	// process is killed again and again for another reason, some evaluations complete in between.
 	mostDeaths    = 3
 	deathInterval = 10 * time.Second
-	// mostRehearsed is for how many members the expressions of a set are evaluated under the first
-	// mark.
-	mostRehearsed = 500
-	// rehearsalTime limits the time of that evaluation.
-	rehearsalTime = 5 * time.Second
+	// maxMembersPerMark is for how many members the expressions of a set are evaluated under the
+	// first mark.
+	maxMembersPerMark = 500
+	// memberEvaluationTimeout limits the time of that evaluation.
+	memberEvaluationTimeout = 5 * time.Second
 	// markLifetime is how long a mark counts as evidence: a restored store has old ones.
 	markLifetime = time.Hour
 	// evaluationPatience is how long a sync waits for its turn to evaluate.
@@ -48,23 +48,23 @@ const (
 type evaluation struct {
 	term *term
 
-	known *memo
+	state *setState
 	// set is the set, with its mark if it has one.
 	set *v1.StatefulSet
 	// older are the sources of earlier revisions that are evaluated as well.
 	older []identity.Source
-	// suspected is true if a process ended while it evaluated the same inputs. released is true if
-	// a user has released the set since then.
-	suspected, released bool
-	// taken is the reserved part of the room for evaluations, which end returns.
-	taken int64
+	// wasInterrupted is true if a process ended while it evaluated the same inputs. released is
+	// true if a user has released the set since then.
+	wasInterrupted, released bool
+	// units is how many units of evaluationLimit the evaluation has acquired, which end releases.
+	units int64
 }
 
 // beginEvaluation marks a set whose expressions have not been evaluated before, and evaluates them
 // for its members. It sets a set aside that ends processes.
-func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.StatefulSet) (*evaluation, error) {
-	e := &evaluation{term: t, known: known, set: set}
-	if set.Status.Evaluation == nil && isObserved(set) || isAtRest(set) {
+func (t *term) beginEvaluation(ctx context.Context, state *setState, set *v1.StatefulSet) (*evaluation, error) {
+	e := &evaluation{term: t, state: state, set: set}
+	if set.Status.Evaluation == nil && isObserved(set) || isInactive(set) {
 		return e, nil
 	}
 	e.older = t.olderSources(set)
@@ -77,13 +77,13 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 	default:
 		return e, nil
 	}
-	left, done := known.notEvaluated(set, of.Inputs)
+	left, done := state.notEvaluated(set, of.Inputs)
 	e.released = mark.IsStopped() && set.Annotations[v1.EvaluateAnnotation] == mark.Release()
 	if !e.released && (done || mark.IsStopped() || mark.IsCompleted()) {
 		return e, nil
 	}
-	e.suspected = mark != nil && mark.Holder != t.Identity
-	if err := e.takeRoom(ctx); err != nil {
+	e.wasInterrupted = mark != nil && mark.Holder != t.Identity
+	if err := e.acquire(ctx); err != nil {
 		return e, err
 	}
 	if err := e.first(ctx, of, mark, left); err != nil {
@@ -94,11 +94,11 @@ func (t *term) beginEvaluation(ctx context.Context, known *memo, set *v1.Statefu
 }
 
 // first evaluates the expressions under a mark, for members for which they have not been evaluated
-// yet. It tries a suspected set in a separate process first, and sets it aside if that process
-// ends.
+// yet. It evaluates a set in a separate process first if an earlier evaluation was interrupted, and
+// sets the set aside if that process ends.
 func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1.StatefulSetEvaluation, left []int) error {
 	next := e.term.nextMark(e.set, of, mark)
-	if e.suspected {
+	if e.wasInterrupted {
 		if stopped, err := e.tried(ctx, mark, next, left); stopped || err != nil {
 			return err
 		}
@@ -109,18 +109,18 @@ func (e *evaluation) first(ctx context.Context, of identity.Evaluation, mark *v1
 		}
 	}
 	if e.released {
-		e.term.tell(e.set, event{kind: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
+		e.term.emitEvents(e.set, event{eventType: corev1.EventTypeNormal, reason: v1.ReasonEvaluationReleased,
 			text: "Evaluating the expressions once more, as " + releasedBy(e.set)})
 	}
-	rehearse(ctx, of, left)
-	e.known.keepEvaluated(e.set, of.Inputs, left)
-	e.known.suspect(e.suspected)
+	evaluateMembers(ctx, of, left)
+	e.state.keepEvaluated(e.set, of.Inputs, left)
+	e.state.recordInterrupted(e.wasInterrupted)
 	return nil
 }
 
-// rehearse evaluates the expressions of a set for members, within rehearsalTime.
-func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
-	ctx, cancel := context.WithTimeout(ctx, rehearsalTime)
+// evaluateMembers evaluates the expressions of a set for members, within memberEvaluationTimeout.
+func evaluateMembers(ctx context.Context, of identity.Evaluation, members []int) {
+	ctx, cancel := context.WithTimeout(ctx, memberEvaluationTimeout)
 	defer cancel()
 	of.Run(render.Within(ctx), members)
 }
@@ -130,7 +130,7 @@ func rehearse(ctx context.Context, of identity.Evaluation, members []int) {
 func (e *evaluation) tried(ctx context.Context, mark *v1.StatefulSetEvaluation, next v1.StatefulSetEvaluation,
 	left []int) (stopped bool, err error) {
 	klog.FromContext(ctx).Info("Evaluating a set in a separate process, because a process ended while evaluating it",
-		"set", e.known.key, "inputs", next.Inputs, "fields", next.Fields)
+		"set", e.state.key, "inputs", next.Inputs, "fields", next.Fields)
 	err = e.term.try(ctx, e.set, trialRequest{Older: e.older, Members: left})
 	switch {
 	case errors.Is(err, errTrialEnded):
@@ -154,9 +154,9 @@ func markOf(set *v1.StatefulSet, of identity.Evaluation) *v1.StatefulSetEvaluati
 	return nil
 }
 
-// isAtRest reports whether the controller does nothing for the set, and so evaluates no
+// isInactive reports whether the controller does nothing for the set, and so evaluates no
 // expressions.
-func isAtRest(set *v1.StatefulSet) bool { return set.DeletionTimestamp != nil || held(set) }
+func isInactive(set *v1.StatefulSet) bool { return set.DeletionTimestamp != nil || isSuspended(set) }
 
 // isObserved reports whether the controller has completed a sync of the current spec that evaluated
 // its expressions.
@@ -209,13 +209,13 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
 	status := plan.Compute(e.term.view.world(&aside, e.term.hostNow())).Status
-	requested := requests(e.set, &status)
+	requested := userActionEvents(e.set, &status)
 	if err := e.write(ctx, status); err != nil {
 		return err
 	}
 	why := status.Condition(v1.StatefulSetStalled).Message
-	klog.FromContext(ctx).Info("Setting a set aside", "set", e.known.key, "why", why)
-	e.term.tell(e.set, append(requested, event{kind: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})...)
+	klog.FromContext(ctx).Info("Setting a set aside", "set", e.state.key, "why", why)
+	e.term.emitEvents(e.set, append(requested, event{eventType: corev1.EventTypeWarning, reason: v1.ReasonEvaluationStopped, text: why})...)
 	return nil
 }
 
@@ -226,15 +226,15 @@ func (e *evaluation) write(ctx context.Context, status v1.StatefulSetStatus) err
 	}
 	written.ManagedFields = nil
 	e.set = written
-	e.known.wroteMark(written.ResourceVersion)
+	e.state.wroteMark(written.ResourceVersion)
 	return nil
 }
 
-// cover marks a set before the outputs of its objects are evaluated for the first time, unless it
-// has a mark. A changed object does not cause another mark: that would cost a write for each
-// change, and outputs only read fields.
-func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.ObjectRead) error {
-	unknown := e.known.newOutputs(world.Set, due)
+// markOutputs marks a set before the outputs of its objects are evaluated for the first time,
+// unless it has a mark. A changed object does not cause another mark: that would cost a write for
+// each change, and outputs only read fields.
+func (e *evaluation) markOutputs(ctx context.Context, world *plan.World, due []plan.ObjectRead) error {
+	unknown := e.state.newOutputs(world.Set, due)
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (e *evaluation) cover(ctx context.Context, world *plan.World, due []plan.Ob
 		}
 		world.Set = e.set
 	}
-	e.known.keepOutputsSeen(e.set.UID, unknown)
+	e.state.keepOutputsSeen(e.set.UID, unknown)
 	return nil
 }
 
@@ -259,12 +259,12 @@ func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
 	return plan.Compute(e.term.view.world(e.set, e.term.hostNow())), nil
 }
 
-// complete ends the evaluation of a sync and returns the latest version of the set. For a suspected
-// set, it immediately records that the evaluation is complete. Otherwise the set would be blamed
-// for a process that ends later.
+// complete ends the evaluation of a sync and returns the latest version of the set. If an earlier
+// evaluation of the set was interrupted, it immediately records that this one is complete.
+// Otherwise the set would be blamed for a process that ends later.
 func (e *evaluation) complete(ctx context.Context) (*v1.StatefulSet, error) {
 	defer e.end()
-	if mark := e.set.Status.Evaluation; e.suspected && !mark.IsStopped() {
+	if mark := e.set.Status.Evaluation; e.wasInterrupted && !mark.IsStopped() {
 		completed := *mark
 		completed.Holder, completed.Deaths = "", 0
 		if err := e.mark(ctx, completed); err != nil {
@@ -284,26 +284,26 @@ func (e *evaluation) unmark(ctx context.Context) error {
 	return e.write(ctx, status)
 }
 
-// everyone is the room for evaluations. Each evaluation reserves one unit; one that must run alone
-// reserves all.
-const everyone = 1 << 20
+// evaluationLimit is how many units there are for evaluations. Each evaluation acquires one unit;
+// one that must run alone acquires all.
+const evaluationLimit = 1 << 20
 
-func (e *evaluation) takeRoom(ctx context.Context) error {
-	taken := int64(1)
-	if e.suspected {
-		taken = everyone
+func (e *evaluation) acquire(ctx context.Context) error {
+	units := int64(1)
+	if e.wasInterrupted {
+		units = evaluationLimit
 	}
 	ctx, cancel := context.WithTimeout(ctx, evaluationPatience)
 	defer cancel()
-	if err := e.term.suspects.room.Acquire(ctx, taken); err != nil {
+	if err := e.term.interruptedSets.limit.Acquire(ctx, units); err != nil {
 		return fmt.Errorf("waiting for the evaluation of another set: %w", err)
 	}
-	e.taken = taken
+	e.units = units
 	return nil
 }
 
-// end returns the reserved room. It may be called more than once.
+// end releases the acquired units. It may be called more than once.
 func (e *evaluation) end() {
-	e.term.suspects.room.Release(e.taken)
-	e.taken = 0
+	e.term.interruptedSets.limit.Release(e.units)
+	e.units = 0
 }

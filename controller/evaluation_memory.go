@@ -22,35 +22,35 @@ type evaluated struct {
 	inputs  string
 	members map[int]bool
 	outputs map[identity.ObjectKey]bool
-	// suspected is true if a process ended while it evaluated the set, ended if a trial of outputs
-	// has ended a process.
-	suspected, ended bool
+	// wasInterrupted is true if a process ended while it evaluated the set, ended if a trial of
+	// outputs has ended a process.
+	wasInterrupted, ended bool
 }
 
-// suspect records whether a process ended while it evaluated the set. If so, the outputs of its
-// objects are tried first as well.
-func (m *memo) suspect(suspected bool) {
+// recordInterrupted records whether a process ended while it evaluated the set. If so, the outputs
+// of its objects are first evaluated in a separate process as well.
+func (m *setState) recordInterrupted(suspected bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.evaluated.suspected = m.evaluated.suspected || suspected
+	m.evaluated.wasInterrupted = m.evaluated.wasInterrupted || suspected
 }
 
-// isSuspected reports whether a process ended while it evaluated the set.
-func (m *memo) isSuspected() bool {
+// wasInterrupted reports whether a process ended while it evaluated the set.
+func (m *setState) wasInterrupted() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.evaluated.suspected
+	return m.evaluated.wasInterrupted
 }
 
 // keepEnded records that a trial of outputs has ended a process.
-func (m *memo) keepEnded() {
+func (m *setState) keepEnded() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.evaluated.ended = true
 }
 
 // outputsEnded reports, once, whether a trial of outputs has ended a process.
-func (m *memo) outputsEnded() (ended bool) {
+func (m *setState) outputsEnded() (ended bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ended, m.evaluated.ended = m.evaluated.ended, false
@@ -59,13 +59,13 @@ func (m *memo) outputsEnded() (ended bool) {
 
 // notEvaluated returns the members, of those evaluated under one mark, for which the inputs have
 // not been evaluated. It also reports whether none is left.
-func (m *memo) notEvaluated(set *v1.StatefulSet, inputs string) (left []int, done bool) {
+func (m *setState) notEvaluated(set *v1.StatefulSet, inputs string) (left []int, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.evaluated.set == set.UID && m.evaluated.inputs == inputs
-	looked := 0
+	count := 0
 	for ordinal := range identity.OrdinalsOf(set).All() {
-		if looked++; looked > mostRehearsed {
+		if count++; count > maxMembersPerMark {
 			break
 		}
 		if !known || !m.evaluated.members[ordinal] {
@@ -75,10 +75,10 @@ func (m *memo) notEvaluated(set *v1.StatefulSet, inputs string) (left []int, don
 	return left, known && len(left) == 0
 }
 
-func (m *memo) keepEvaluated(set *v1.StatefulSet, inputs string, members []int) {
+func (m *setState) keepEvaluated(set *v1.StatefulSet, inputs string, members []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.evaluated.set != set.UID || m.evaluated.inputs != inputs || len(m.evaluated.members) > 2*mostRehearsed {
+	if m.evaluated.set != set.UID || m.evaluated.inputs != inputs || len(m.evaluated.members) > 2*maxMembersPerMark {
 		m.evaluated = evaluated{set: set.UID, inputs: inputs, members: map[int]bool{}}
 	}
 	for _, ordinal := range members {
@@ -87,7 +87,7 @@ func (m *memo) keepEvaluated(set *v1.StatefulSet, inputs string, members []int) 
 }
 
 // newOutputs are objects with outputs that this term has not read yet.
-func (m *memo) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown []identity.ObjectKey) {
+func (m *setState) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown []identity.ObjectKey) {
 	gives := map[string]bool{}
 	for i := range set.Spec.ObjectTemplates {
 		gives[set.Spec.ObjectTemplates[i].Name] = len(set.Spec.ObjectTemplates[i].Outputs) > 0
@@ -103,7 +103,7 @@ func (m *memo) newOutputs(set *v1.StatefulSet, due []plan.ObjectRead) (unknown [
 }
 
 // keepOutputsSeen records objects whose outputs are evaluated under a mark.
-func (m *memo) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
+func (m *setState) keepOutputsSeen(uid types.UID, keys []identity.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.evaluated.set != uid {

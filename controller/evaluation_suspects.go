@@ -19,63 +19,66 @@ import (
 )
 
 const (
-	// suspectPatience is how long the workers wait for one set that is evaluated before they begin,
-	// suspectsPatience for all of them. The sets that are left are evaluated in their turn.
-	suspectPatience  = 15 * time.Second
-	suspectsPatience = time.Minute
+	// interruptedSetTimeout is how long the workers wait for one set that is evaluated before they
+	// begin, interruptedSetsTimeout for all of them. The sets that are left are evaluated in their
+	// turn.
+	interruptedSetTimeout  = 15 * time.Second
+	interruptedSetsTimeout = time.Minute
 )
 
-// suspects are sets with the mark of a process that has ended.
-type suspects struct {
-	// room is for evaluations under a mark.
-	room *semaphore.Weighted
+// interruptedSets are sets with the mark of a process that has ended.
+type interruptedSets struct {
+	// limit bounds the evaluations under a mark that run at the same time.
+	limit *semaphore.Weighted
 	// now is the set that is evaluated before the workers begin, nil if there is none.
 	now atomic.Pointer[cache.ObjectName]
 }
 
-func newSuspects() *suspects { return &suspects{room: semaphore.NewWeighted(everyone)} }
+func newInterruptedSets() *interruptedSets {
+	return &interruptedSets{limit: semaphore.NewWeighted(evaluationLimit)}
+}
 
-// has reports whether a set is evaluated before the workers begin.
-func (s *suspects) has(key cache.ObjectName) bool {
+// isEvaluating reports whether a set is evaluated before the workers begin.
+func (s *interruptedSets) isEvaluating(key cache.ObjectName) bool {
 	now := s.now.Load()
 	return now != nil && *now == key
 }
 
 // ready returns an error while a set is evaluated before the workers begin.
-func (s *suspects) ready() error {
+func (s *interruptedSets) ready() error {
 	if now := s.now.Load(); now != nil {
 		return fmt.Errorf("the controller leads and first evaluates set %s alone, because a process ended while evaluating it", now)
 	}
 	return nil
 }
 
-// evaluateSuspects syncs the sets with the mark of a process that has ended, one by one and before
-// all other sets. Their turns are over from the start. So nothing is written to the host cluster,
-// which might take long, and a set that hangs does not keep the workers from beginning.
-func (t *term) evaluateSuspects(ctx context.Context) {
-	until := t.Clock.Now().Add(suspectsPatience)
+// evaluateInterruptedSets syncs the sets with the mark of a process that has ended, one by one and
+// before all other sets. Their turns are over from the start. So nothing is written to the host
+// cluster, which might take long, and a set that hangs does not keep the workers from beginning.
+func (t *term) evaluateInterruptedSets(ctx context.Context) {
+	until := t.Clock.Now().Add(interruptedSetsTimeout)
 	for _, key := range t.marked() {
 		if ctx.Err() != nil || !t.Clock.Now().Before(until) {
 			return
 		}
-		if !t.evaluateSuspect(ctx, key) {
-			klog.FromContext(ctx).Info("Not waiting any longer for the evaluation of a set", "set", key, "waited", suspectPatience)
+		if !t.evaluateInterruptedSet(ctx, key) {
+			klog.FromContext(ctx).Info("Not waiting any longer for the evaluation of a set", "set", key, "waited", interruptedSetTimeout)
 			return
 		}
 	}
 }
 
-// evaluateSuspect reports whether the sync has ended in time.
-func (t *term) evaluateSuspect(ctx context.Context, key cache.ObjectName) bool {
+// evaluateInterruptedSet syncs one such set, and reports whether the sync has ended in time.
+func (t *term) evaluateInterruptedSet(ctx context.Context, key cache.ObjectName) bool {
 	done, turn := make(chan struct{}), newTurn()
 	turn.end()
-	t.suspects.now.Store(&key)
+	t.interruptedSets.now.Store(&key)
 	t.syncs.Go(func() {
 		defer close(done)
-		defer t.suspects.now.Store(nil)
+		defer t.interruptedSets.now.Store(nil)
 		t.syncAndRequeue(ctx, turn, key)
 	})
-	timer := t.Clock.NewTimer(suspectPatience)
+	timer := t.Clock.NewTimer(interruptedSetTimeout)
 	defer timer.Stop()
 	select {
 	case <-done:

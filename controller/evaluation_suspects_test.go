@@ -88,17 +88,17 @@ func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
 			return false, nil, nil
 		})
 		began := time.Now()
-		term.evaluateSuspects(t.Context())
-		if took := time.Since(began); took != suspectPatience {
-			t.Errorf("the workers begin after %s, want %s", took, suspectPatience)
+		term.evaluateInterruptedSets(t.Context())
+		if took := time.Since(began); took != interruptedSetTimeout {
+			t.Errorf("the workers begin after %s, want %s", took, interruptedSetTimeout)
 		}
 		const want = "the controller leads and first evaluates set shop/web alone, because a process ended while evaluating it"
-		if got := fmt.Sprint(term.suspects.ready()); got != want || !term.suspects.has(term.marked()[0]) {
+		if got := fmt.Sprint(term.interruptedSets.ready()); got != want || !term.interruptedSets.isEvaluating(term.marked()[0]) {
 			t.Errorf("got readiness %q, want %q; and no worker may sync the set meanwhile", got, want)
 		}
 		close(hangs)
 		term.syncs.Wait()
-		if err := term.suspects.ready(); err != nil {
+		if err := term.interruptedSets.ready(); err != nil {
 			t.Errorf("got readiness %v after the evaluation, want none", err)
 		}
 	})
@@ -107,25 +107,25 @@ func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
 func TestOneThatEvaluatesAloneWaitsForTheOthersAndNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term, _ := newTestTerm(t, newSet("web"))
-		known := term.memory.of(cache.NewObjectName("shop", "web"))
-		first, second, alone := &evaluation{term: term, known: known}, &evaluation{term: term, known: known},
-			&evaluation{term: term, known: known, suspected: true}
+		known := term.states.getOrCreate(cache.NewObjectName("shop", "web"))
+		first, second, alone := &evaluation{term: term, state: known}, &evaluation{term: term, state: known},
+			&evaluation{term: term, state: known, wasInterrupted: true}
 		for _, e := range []*evaluation{first, second} {
-			if err := e.takeRoom(t.Context()); err != nil {
+			if err := e.acquire(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		began := time.Now()
-		if err := alone.takeRoom(t.Context()); err == nil || time.Since(began) != evaluationPatience {
+		if err := alone.acquire(t.Context()); err == nil || time.Since(began) != evaluationPatience {
 			t.Errorf("beside two others: got error %v after %s, want one after %s", err, time.Since(began), evaluationPatience)
 		}
 		first.end()
 		first.end()
 		second.end()
-		if err := alone.takeRoom(t.Context()); err != nil {
+		if err := alone.acquire(t.Context()); err != nil {
 			t.Errorf("after the others: got error %v, want none", err)
 		}
-		if err := first.takeRoom(t.Context()); err == nil {
+		if err := first.acquire(t.Context()); err == nil {
 			t.Error("beside one that is to be alone: got room, want none")
 		}
 	})

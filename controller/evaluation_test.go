@@ -127,7 +127,7 @@ func (m *markingTerm) look(t *testing.T) (happened []string, err error) {
 	t.Helper()
 	m.log = nil
 	key := cache.MetaObjectToName(m.set)
-	m.memory.of(key).footprint = footprint{} // the caches do not run
+	m.states.getOrCreate(key).ownWrites = ownWrites{} // the caches do not run
 	_, err = m.sync(t.Context(), nil, key)
 	m.set = m.stored(t)
 	holding(t, m.term, m.set)
@@ -287,7 +287,7 @@ func TestNothingIsEvaluatedWithoutItsMark(t *testing.T) {
 		return true, nil, errors.New("no way to the store")
 	})
 	_, err := m.look(t)
-	known := m.memory.of(cache.MetaObjectToName(m.set))
+	known := m.states.getOrCreate(cache.MetaObjectToName(m.set))
 	if err == nil || len(known.evaluated.members) > 0 || len(writesTo(m.host)) > 0 {
 		t.Errorf("got error %v, members %v that were evaluated, and writes %v, want an error and nothing else", err, known.evaluated.members,
 			writesTo(m.host))

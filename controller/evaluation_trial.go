@@ -42,7 +42,7 @@ func NewTrial(program string) Trial {
 	return func(ctx context.Context, request []byte) error {
 		ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 		defer cancel()
-		var said tail
+		var said headBuffer
 		process := exec.CommandContext(ctx, program, TrialArgument)
 		process.Stdin, process.Stderr = bytes.NewReader(request), &said
 		err := process.Run()
@@ -61,10 +61,10 @@ func NewTrial(program string) Trial {
 	}
 }
 
-// tail keeps the beginning of what a process prints.
-type tail struct{ text []byte }
+// headBuffer keeps the beginning of what a process prints.
+type headBuffer struct{ text []byte }
 
-func (t *tail) Write(text []byte) (int, error) {
+func (t *headBuffer) Write(text []byte) (int, error) {
 	const most = 1 << 10
 	t.text = append(t.text, text[:min(len(text), most-min(most, len(t.text)))]...)
 	return len(text), nil
@@ -91,35 +91,36 @@ func ServeTrial(ctx context.Context, in io.Reader) error {
 	}
 	defer func() { _ = recover() }()
 	if request.Template == "" {
-		rehearse(ctx, identity.EvaluationOf(request.Set, request.Older...), request.Members)
+		evaluateMembers(ctx, identity.EvaluationOf(request.Set, request.Older...), request.Members)
 		return nil
 	}
 	templates, wrong := identity.OverridesOf(request.Set).Objects()
 	at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == request.Template })
 	if wrong == nil && at >= 0 {
-		objects.Gives(templates[at], &unstructured.Unstructured{Object: request.Object})
+		objects.OutputsFrom(templates[at], &unstructured.Unstructured{Object: request.Object})
 	}
 	return nil
 }
 
-// trialOf evaluates the outputs of an object in a separate process, if its set is suspected.
-func (t *term) trialOf(known *memo) objects.Trial {
+// trialOf evaluates the outputs of an object in a separate process, if an evaluation of its set was
+// interrupted.
+func (t *term) trialOf(state *setState) objects.Trial {
 	return func(ctx context.Context, template identity.Object, live *unstructured.Unstructured) error {
-		if !known.isSuspected() {
+		if !state.wasInterrupted() {
 			return nil
 		}
-		return t.tryOutputs(ctx, known, template, live)
+		return t.tryOutputs(ctx, state, template, live)
 	}
 }
 
-func (t *term) tryOutputs(ctx context.Context, known *memo, template identity.Object, live *unstructured.Unstructured) error {
-	set, ok := get[*v1.StatefulSet](t.view, setsResource, known.key.Namespace, known.key.Name)
+func (t *term) tryOutputs(ctx context.Context, state *setState, template identity.Object, live *unstructured.Unstructured) error {
+	set, ok := get[*v1.StatefulSet](t.view, setsResource, state.key.Namespace, state.key.Name)
 	if !ok || len(template.Template().Outputs) == 0 {
 		return nil
 	}
 	err := t.try(ctx, set, trialRequest{Template: template.Template().Name, Object: live.Object})
 	if errors.Is(err, errTrialEnded) {
-		known.keepEnded()
+		state.keepEnded()
 	}
 	return err
 }

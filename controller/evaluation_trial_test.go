@@ -83,9 +83,9 @@ func TestWhatIsTriedIsEvaluated(t *testing.T) {
 func TestOutputsOfASuspectedSetAreTriedFirst(t *testing.T) {
 	term, host, set := newOutputTerm(t, 1)
 	give(t, host, set, 0, "10.0.0.1")
-	known := term.memory.of(cache.MetaObjectToName(set))
+	known := term.states.getOrCreate(cache.MetaObjectToName(set))
 	known.keepEvaluated(set, identity.EvaluationOf(set).Inputs, nil)
-	known.suspect(true)
+	known.recordInterrupted(true)
 	term.recorder = record.NewFakeRecorder(10)
 	var tried []string
 	ended := errTrialEnded
@@ -110,10 +110,10 @@ func TestOutputsOfASuspectedSetAreTriedFirst(t *testing.T) {
 
 func TestASetIsMarkedBeforeItsOutputsAreReadFirst(t *testing.T) {
 	term, host, set := newOutputTerm(t, 1)
-	known := term.memory.of(cache.MetaObjectToName(set))
+	known := term.states.getOrCreate(cache.MetaObjectToName(set))
 	for _, want := range []bool{true, false} {
 		world := term.eventually(t, "objects are known", isKnown)
-		e := &evaluation{term: term, known: known, set: world.Set}
+		e := &evaluation{term: term, state: known, set: world.Set}
 		if _, err := term.decide(t.Context(), known, e, world); err != nil {
 			t.Fatal(err)
 		}

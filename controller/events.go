@@ -20,8 +20,8 @@ import (
 // is text, object and rest, one after the other. Events that differ only in the name of the object
 // are emitted as one.
 type event struct {
-	kind, reason string
-	text         string
+	eventType, reason string
+	text              string
 	// objectKind and object name what the event is about, empty if it is the set.
 	objectKind, object string
 	rest               string
@@ -82,20 +82,20 @@ type pendingEvents struct {
 }
 
 // addEvents keeps events, and adds those of warnings that the previous sync did not have.
-func (m *memo) addEvents(warnings []plan.Warning, events []event) {
+func (m *setState) addEvents(warnings []plan.Warning, events []event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := &m.pending
 	for _, w := range warnings {
 		if !slices.Contains(p.warnings, w) {
-			p.events = append(p.events, event{kind: corev1.EventTypeWarning, reason: w.Reason, text: w.Message})
+			p.events = append(p.events, event{eventType: corev1.EventTypeWarning, reason: w.Reason, text: w.Message})
 		}
 	}
 	p.warnings = warnings
 	p.events = append(p.events, events...)
 }
 
-func (m *memo) takeEvents() []event {
+func (m *setState) takeEvents() []event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	events := m.pending.events
@@ -103,8 +103,8 @@ func (m *memo) takeEvents() []event {
 	return events
 }
 
-// tell emits the pending events of a set, and some more.
-func (t *term) tell(set *v1.StatefulSet, more ...event) {
+// emitEvents emits the pending events of a set, and some more.
+func (t *term) emitEvents(set *v1.StatefulSet, more ...event) {
 	about := &corev1.ObjectReference{
 		APIVersion:      v1.SchemeGroupVersion.String(),
 		Kind:            v1.Kind,
@@ -113,7 +113,7 @@ func (t *term) tell(set *v1.StatefulSet, more ...event) {
 		UID:             set.UID,
 		ResourceVersion: set.ResourceVersion,
 	}
-	for _, e := range summarized(append(t.memory.of(cache.MetaObjectToName(set)).takeEvents(), more...)) {
-		t.recorder.Event(about, e.kind, e.reason, e.message())
+	for _, e := range summarized(append(t.states.getOrCreate(cache.MetaObjectToName(set)).takeEvents(), more...)) {
+		t.recorder.Event(about, e.eventType, e.reason, e.message())
 	}
 }

@@ -61,8 +61,8 @@ func eventsOf(t *testing.T, set *v1.StatefulSet, syncs int, prepare func(*fake.C
 	prepare(host)
 	ended := recording(t, term, host)
 	for range syncs {
-		term.memory.of(cache.MetaObjectToName(set)).footprint = footprint{} // the caches do not run
-		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !saysLookAgain(err) {
+		term.states.getOrCreate(cache.MetaObjectToName(set)).ownWrites = ownWrites{} // the caches do not run
+		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !isStaleRead(err) {
 			t.Fatalf("syncing: %v", err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestAQuotaThatRefusesFiveHundredMembersIsOneEvent(t *testing.T) {
 }
 
 func TestAWarningIsToldOnceAsLongAsItHolds(t *testing.T) {
-	known := &memo{}
+	known := &setState{}
 	warning := []plan.Warning{{Reason: "ConflictingController", Message: "claim www-web-0 has another controller"}}
 	var told []int
 	for _, warnings := range [][]plan.Warning{warning, warning, nil, warning} {

@@ -35,7 +35,7 @@ type staleRead struct{ error }
 
 func (o *staleRead) Unwrap() error { return o.error }
 
-func saysLookAgain(err error) bool {
+func isStaleRead(err error) bool {
 	var old *staleRead
 	return errors.As(err, &old)
 }
@@ -85,15 +85,15 @@ type report struct {
 func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p plan.Plan) report {
 	e := &execution{
 		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
-		earlier: t.memory.of(cache.MetaObjectToName(set)).failed(set.UID), failed: map[string]attempt{}, paces: map[string]*pace{},
+		earlier: t.states.getOrCreate(cache.MetaObjectToName(set)).failed(set.UID), failed: map[string]attempt{}, paces: map[string]*pace{},
 	}
 	if e.walk(ctx, p.First) {
 		e.walk(ctx, p.Chains...)
 	}
 	if e.done.stopped == nil {
-		e.walk(ctx, p.Aside...)
+		e.walk(ctx, p.Finally...)
 	}
-	t.memory.of(e.key).keepFailures(set.UID, e.toRemember())
+	t.states.getOrCreate(e.key).keepFailures(set.UID, e.toRemember())
 	return e.done
 }
 
@@ -158,7 +158,7 @@ func (e *execution) carryOut(ctx context.Context, act action.Action) error { //n
 
 // isFailure reports whether an action was tried and failed, and was not merely given up.
 func isFailure(err error) bool {
-	return !errors.Is(err, errTermOver) && !errors.Is(err, errTurnOver) && !saysLookAgain(err)
+	return !errors.Is(err, errTermOver) && !errors.Is(err, errTurnOver) && !isStaleRead(err)
 }
 
 // joined returns the failures among the errors, or the first error if none is a failure.
@@ -181,14 +181,14 @@ func joined(errs []error) error {
 // of actions takes a while.
 func (e *execution) unchanged() error {
 	now, ok := get[*v1.StatefulSet](e.term.view, setsResource, e.set.Namespace, e.set.Name)
-	if !ok || held(now) || now.UID != e.set.UID || now.Generation != e.set.Generation ||
+	if !ok || isSuspended(now) || now.UID != e.set.UID || now.Generation != e.set.Generation ||
 		(now.DeletionTimestamp == nil) != (e.set.DeletionTimestamp == nil) {
 		return &staleRead{errors.New("the set has changed")}
 	}
 	return nil
 }
 
-func held(set *v1.StatefulSet) bool {
+func isSuspended(set *v1.StatefulSet) bool {
 	_, held := v1.Held(set)
 	return held
 }
@@ -231,7 +231,7 @@ func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 
 // liveSet reads a set past the caches.
 func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSet, error) {
-	return hostread.Again(ctx, t.Clock, func(ctx context.Context) (*v1.StatefulSet, error) {
+	return hostread.ReadWithRetry(ctx, t.Clock, func(ctx context.Context) (*v1.StatefulSet, error) {
 		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
 	})
 }
@@ -283,16 +283,16 @@ func (v verb) asBudgetsAllow() string {
 	return string(v)
 }
 
-// tellSuccess records the event of a write that succeeded.
-func (e *execution) tellSuccess(verb verb, what subject) {
-	e.note(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")
+// recordSuccess records the event of a write that succeeded.
+func (e *execution) recordSuccess(verb verb, what subject) {
+	e.recordEvent(corev1.EventTypeNormal, "Successful"+verb.reason(), verb.done()+" ", what, "")
 }
 
-// note records an event: the text, then the subject and its set, then the rest.
-func (e *execution) note(kind, reason, text string, what subject, rest string) {
+// recordEvent records an event: the text, then the subject and its set, then the rest.
+func (e *execution) recordEvent(eventType, reason, text string, what subject, rest string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.done.events = append(e.done.events, event{kind: kind, reason: reason, text: text + what.part,
+	e.done.events = append(e.done.events, event{eventType: eventType, reason: reason, text: text + what.part,
 		objectKind: what.kind, object: what.name, rest: what.why + " of set " + e.set.Name + rest})
 }
 

@@ -40,7 +40,7 @@ func (e *execution) disrupt(ctx context.Context, act action.Action, pod action.T
 		return errTurnOver
 	}
 	err := e.do(ctx, update, what, func(ctx context.Context) error {
-		return e.term.kinds.of(podsResource).tryExpelling(ctx, e.set.Namespace, pod)
+		return e.term.kinds.of(podsResource).tryEvictPod(ctx, e.set.Namespace, pod)
 	})
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (e *execution) evict(ctx context.Context, what subject, object action.Targe
 	if e.budgets.spent {
 		return errTurnOver
 	}
-	return e.takeAway(ctx, podsResource, what, object, e.term.kinds.of(podsResource).expel)
+	return e.deleteOrEvict(ctx, podsResource, what, object, e.term.kinds.of(podsResource).evictPod)
 }
 
 // tryEviction evicts a pod in a dry run. The eviction asks the cluster itself for a dry run, and

@@ -177,7 +177,7 @@ func TestATrialEvictsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	pods := podsKind(host)
-	if err := pods.tryExpelling(t.Context(), "shop", action.Target{Name: "web-0", UID: "web-0-uid", ResourceVersion: "7"}); err != nil {
+	if err := pods.tryEvictPod(t.Context(), "shop", action.Target{Name: "web-0", UID: "web-0-uid", ResourceVersion: "7"}); err != nil {
 		t.Fatalf("trying: %v", err)
 	}
 	if path != "POST /api/v1/namespaces/shop/pods/web-0/eviction" || query != "dryRun=All" {

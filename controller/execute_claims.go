@@ -28,7 +28,7 @@ func (e *execution) createClaim(ctx context.Context, claim *corev1.PersistentVol
 	what := subject{kind: "claim", name: claim.Name}
 	err := e.add(ctx, claimsResource, what, claim)
 	if err == nil {
-		e.tellSuccess(create, what)
+		e.recordSuccess(create, what)
 	}
 	return err
 }
@@ -38,7 +38,7 @@ func (e *execution) updateClaim(ctx context.Context, act action.UpdateClaim) err
 	err := e.change(ctx, claimsResource, what, act.Claim,
 		change{labels: present(act.Labels), annotations: present(act.Annotations), size: act.Size, attributesClass: act.AttributesClass})
 	if err == nil {
-		e.tellSuccess(update, what)
+		e.recordSuccess(update, what)
 	}
 	return err
 }
@@ -75,7 +75,7 @@ func (e *execution) deleteClaim(ctx context.Context, act action.DeleteClaim) err
 	}
 	err := e.remove(ctx, claimsResource, what, act.Claim)
 	if err == nil {
-		e.tellSuccess(deletion, what)
+		e.recordSuccess(deletion, what)
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 		return fmt.Errorf("reading pod %s before deleting a claim or an object of its member: %w", identity.PodName(e.set.Name, ordinal), err)
 	case pod != nil:
 		if !isWatched(pod) {
-			e.term.memory.of(e.key).addUnlabeledPod(pod.Name)
+			e.term.states.getOrCreate(e.key).addUnlabeledPod(pod.Name)
 		}
 		return &staleRead{fmt.Errorf("pod %s of the removed member %w", pod.Name, errPodExists)}
 	}
@@ -105,7 +105,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 
 // confirmDue verifies a due time by the clock of the cluster, which has just answered.
 func (e *execution) confirmDue(due time.Time) error {
-	switch now, known := e.term.hostTime(); {
+	switch now, known := e.term.currentHostTime(); {
 	case !known:
 		return errors.New("the time of the host cluster is not known: its responses lack the header Date")
 	case now.Before(due):
@@ -117,7 +117,7 @@ func (e *execution) confirmDue(due time.Time) error {
 // podOf reads the pod with a member's name past the caches, whatever controls it; nil if there is
 // none.
 func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
-	pod, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*corev1.Pod, error) {
+	pod, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*corev1.Pod, error) {
 		return e.term.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
 	})
 	if apierrors.IsNotFound(err) {
@@ -134,7 +134,7 @@ func (e *execution) confirmUnchanged(ctx context.Context) error {
 		return &staleRead{err}
 	case err != nil:
 		return fmt.Errorf("reading the set before deleting what it no longer needs: %w", err)
-	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || held(live):
+	case live.UID != e.set.UID || live.Generation != e.set.Generation || live.DeletionTimestamp != nil || isSuspended(live):
 		return &staleRead{errors.New("the set has changed")}
 	}
 	return nil

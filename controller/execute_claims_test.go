@@ -63,11 +63,11 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			}
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
 			done := term.execute(t.Context(), nil, set,
-				plan.Plan{Aside: []action.Chain{{action.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
+				plan.Plan{Finally: []action.Chain{{action.DeleteClaim{Ordinal: ordinal, Claim: targetOf(claim), Due: due}}}})
 			if got := len(writesTo(host)); got != test.want {
 				t.Errorf("got %d writes, want %d: %v", got, test.want, writesTo(host))
 			}
-			failed, again := len(done.failures) > 0, saysLookAgain(done.stopped)
+			failed, again := len(done.failures) > 0, isStaleRead(done.stopped)
 			fails := test.fail != "" || test.timeless
 			if failed != fails || again != (test.want == 0 && !fails) {
 				t.Errorf("got failures %v and error %v", done.failures, done.stopped)

@@ -24,23 +24,23 @@ import (
 	"statefulset.dev/identity"
 )
 
-// drawn are random values, by key.
-type drawn map[string]string
+// generatedValues are random values, by key.
+type generatedValues map[string]string
 
-// draw generates the values of a Secret. No plan contains them, and the controller does not keep
-// them.
-func draw(keys []v1.GeneratedKey) drawn {
-	texts := drawn{}
+// generateValues generates the values of a Secret. No plan contains them, and the controller does
+// not keep them.
+func generateValues(keys []v1.GeneratedKey) generatedValues {
+	values := generatedValues{}
 	for _, key := range keys {
 		random := make([]byte, key.Bytes)
 		_, _ = rand.Read(random) // it never fails
-		texts[key.Key] = base64.RawURLEncoding.EncodeToString(random)
+		values[key.Key] = base64.RawURLEncoding.EncodeToString(random)
 	}
-	return texts
+	return values
 }
 
-// into is a Secret with the values.
-func (d drawn) into(secret *unstructured.Unstructured) *unstructured.Unstructured {
+// addedTo returns a copy of a Secret with the values.
+func (d generatedValues) addedTo(secret *unstructured.Unstructured) *unstructured.Unstructured {
 	made := secret.DeepCopy()
 	data := make(map[string]any, len(d))
 	for key, text := range d {
@@ -52,8 +52,8 @@ func (d drawn) into(secret *unstructured.Unstructured) *unstructured.Unstructure
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// hush removes the values from an answer: a webhook may have repeated the object that it refuses.
-func (d drawn) hush(err error) error {
+// redact removes the values from an answer: a webhook may have repeated the object that it refuses.
+func (d generatedValues) redact(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -77,61 +77,61 @@ func silenced(err error) error {
 	return &apierrors.StatusError{ErrStatus: told}
 }
 
-// givenPage is how many claims or pods are read at a time to check which Secrets they record.
-const givenPage = 500
+// recordPageSize is how many claims or pods are read at a time to check which Secrets they record.
+const recordPageSize = 500
 
-// confirmUngiven verifies, past the caches, that no claim or pod records a Secret that is about to
-// be generated. New values would make data useless that was written with the old ones, and the
-// cache of Secrets may be ahead of the cache of claims. For a Secret of the set, all claims and all
-// pods of members are read; for a Secret of a member, only those of the member.
-func (e *execution) confirmUngiven(ctx context.Context, act action.CreateObject) error {
+// confirmSecretUnrecorded verifies, past the caches, that no claim or pod records a Secret that is
+// about to be generated. New values would make data useless that was written with the old ones, and
+// the cache of Secrets may be ahead of the cache of claims. For a Secret of the set, all claims and
+// all pods of members are read; for a Secret of a member, only those of the member.
+func (e *execution) confirmSecretUnrecorded(ctx context.Context, act action.CreateObject) error {
 	if len(act.Generate) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	for _, options := range e.claimsOf(act.Ordinal) {
-		if err := e.confirmNoneGiven(ctx, "claim", act, options, e.claimPage); err != nil {
+	for _, options := range e.claimSelectors(act.Ordinal) {
+		if err := e.confirmNoneRecords(ctx, "claim", act, options, e.claimPage); err != nil {
 			return err
 		}
 	}
 	pods := metav1.ListOptions{LabelSelector: appsv1.StatefulSetPodNameLabel}
 	if act.Ordinal >= 0 {
-		pods = named(identity.PodName(e.set.Name, act.Ordinal))
+		pods = listOptionsFor(identity.PodName(e.set.Name, act.Ordinal))
 	}
-	return e.confirmNoneGiven(ctx, "pod", act, pods, e.podPage)
+	return e.confirmNoneRecords(ctx, "pod", act, pods, e.podPage)
 }
 
-// claimsOf select the claims of a member, also those of claim templates that the set no longer has.
-// An ordinal below 0 selects all claims.
-func (e *execution) claimsOf(ordinal int) (all []metav1.ListOptions) {
+// claimSelectors returns the list options that select the claims of a member, also those of claim
+// templates that the set no longer has. An ordinal below 0 selects all claims.
+func (e *execution) claimSelectors(ordinal int) (all []metav1.ListOptions) {
 	if ordinal < 0 {
 		return []metav1.ListOptions{{}}
 	}
 	for i := range e.set.Spec.VolumeClaimTemplates {
-		all = append(all, named(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
+		all = append(all, listOptionsFor(identity.ClaimName(e.set.Spec.VolumeClaimTemplates[i].Name, e.set.Name, ordinal)))
 	}
-	for _, claim := range e.term.view.knowingOf(e.set) {
+	for _, claim := range e.term.view.claimsRecordingSecrets(e.set) {
 		if _, of, _ := identity.ParsePodName(claim.Name); of == ordinal {
-			all = append(all, named(claim.Name))
+			all = append(all, listOptionsFor(claim.Name))
 		}
 	}
 	return all
 }
 
-// named selects one object. The controller has no permission to get a claim.
-func named(name string) metav1.ListOptions {
+// listOptionsFor selects one object by its name. The controller has no permission to get a claim.
+func listOptionsFor(name string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
 }
 
-type givenPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
+type recordPager func(context.Context, metav1.ListOptions) (page []metav1.Object, next string, err error)
 
-func (e *execution) confirmNoneGiven(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions,
-	read givenPager) error {
-	options.Limit = givenPage
+func (e *execution) confirmNoneRecords(ctx context.Context, noun string, act action.CreateObject, options metav1.ListOptions,
+	read recordPager) error {
+	options.Limit = recordPageSize
 	for {
 		var next string
-		page, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
+		page, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
 			page, next, err = read(ctx, options)
 			return page, err
 		})
@@ -154,7 +154,7 @@ func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) (
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}
-	return objectsOf(list.Items), list.Continue, nil
+	return toObjects(list.Items), list.Continue, nil
 }
 
 func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
@@ -162,10 +162,10 @@ func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}
-	return objectsOf(list.Items), list.Continue, nil
+	return toObjects(list.Items), list.Continue, nil
 }
 
-func objectsOf[T any, P interface {
+func toObjects[T any, P interface {
 	*T
 	metav1.Object
 }](items []T) (all []metav1.Object) {

@@ -100,11 +100,11 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 		t.Fatal(err)
 	}
 	term.Objects = clients
-	term.objects = term.newWatcher()
-	t.Cleanup(term.objects.Begin(t.Context()))
+	term.objectWatcher = term.newObjectWatcher()
+	t.Cleanup(term.objectWatcher.Begin(t.Context()))
 	secrets := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		_, known := term.objects.Place(secrets, set.Namespace)
+		_, known := term.objectWatcher.ClientsFor(secrets, set.Namespace)
 		return known, nil
 	}); err != nil {
 		t.Fatalf("waiting until the host has said what it calls Secrets: %v", err)
@@ -151,7 +151,7 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			})
 			term, host, set, create := newVaultTerm(t)
 			host.refuses = refuses
-			decided := plan.Plan{Aside: []action.Chain{{create}}}
+			decided := plan.Plan{Finally: []action.Chain{{create}}}
 			ctx, span := term.startSpan(t.Context(), set)
 			done := term.execute(ctx, nil, set, decided)
 			endSpan(span, errors.Join(failuresOf(done)...))
@@ -205,7 +205,7 @@ func failuresOf(done report) (all []error) {
 
 func TestTwoDrawsDiffer(t *testing.T) {
 	keys := []v1.GeneratedKey{{Key: "a", Bytes: 16}, {Key: "b", Bytes: 16}}
-	one, other := draw(keys), draw(keys)
+	one, other := generateValues(keys), generateValues(keys)
 	if one["a"] == other["a"] || one["a"] == one["b"] || len(one["a"]) != 22 {
 		t.Errorf("drawn are %v and %v, want four different texts of 22 characters", one, other)
 	}
@@ -227,7 +227,7 @@ func TestNothingIsDrawnForWhomTheHostSaysWasGivenIt(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set, create := newVaultTerm(t, test.known...)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{create}}})
+			done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{create}}})
 			if len(host.posts) != test.want || (done.stopped == nil) != (test.want == 1) {
 				t.Errorf("drawn %d times, stopped by %v, want %d", len(host.posts), done.stopped, test.want)
 			}

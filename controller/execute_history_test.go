@@ -35,7 +35,7 @@ func TestHistoryIsKeptShort(t *testing.T) {
 			refuse(host, "create", "web-0", test.answer)
 			member := action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "web-2", 0)}
 			term.execute(t.Context(), nil, set,
-				plan.Plan{Chains: []action.Chain{{member}}, Aside: []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}}})
+				plan.Plan{Chains: []action.Chain{{member}}, Finally: []action.Chain{{action.DeleteRevision{Revision: targetOf(old)}}}})
 			_, err := host.AppsV1().ControllerRevisions("shop").Get(t.Context(), old.Name, metav1.GetOptions{})
 			if kept := err == nil; kept != test.kept {
 				t.Errorf("the revision is kept: got %t (%v), want %t", kept, err, test.kept)

@@ -22,9 +22,9 @@ func (e *execution) updateInPlace(ctx context.Context, act action.UpdateInPlace)
 	})
 	switch {
 	case err == nil:
-		e.tellSuccess(update, what)
+		e.recordSuccess(update, what)
 		if _, restarts := act.Annotations[v1.InPlaceAnnotation]; !restarts {
-			e.tellUpdated(act.Pod.Name, act.Revision)
+			e.recordUpdated(act.Pod.Name, act.Revision)
 		}
 		return nil
 	case act.Otherwise != nil && apierrors.IsInvalid(err):
@@ -40,7 +40,7 @@ func (e *execution) resizePod(ctx context.Context, act action.ResizePod) error {
 	err := e.disrupt(ctx, act, act.Pod, what, change{resources: act.Containers, sidecarResources: act.Sidecars})
 	switch {
 	case err == nil:
-		e.tellSuccess(update, what)
+		e.recordSuccess(update, what)
 		return nil
 	case act.Otherwise != nil && isImpossible(err):
 		return e.recreate(ctx, *act.Otherwise)
@@ -58,7 +58,7 @@ func isImpossible(err error) bool {
 
 // recreate deletes a pod that the cluster does not allow to change.
 func (e *execution) recreate(ctx context.Context, removal action.DeletePod) error {
-	e.note(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The cluster refused to update it in place, so it is recreated: ",
+	e.recordEvent(corev1.EventTypeWarning, v1.ReasonInPlaceFallback, "The cluster refused to update it in place, so it is recreated: ",
 		subject{kind: "pod", name: removal.Pod.Name}, "")
 	return e.deletePod(ctx, removal)
 }
@@ -68,13 +68,13 @@ func (e *execution) endInPlace(ctx context.Context, act action.EndInPlace) error
 	what := subject{part: "annotation of ", kind: "pod", name: act.Pod.Name}
 	err := e.change(ctx, podsResource, what, act.Pod, change{annotations: map[string]*string{v1.InPlaceAnnotation: nil}})
 	if err == nil {
-		e.tellUpdated(act.Pod.Name, act.Revision)
+		e.recordUpdated(act.Pod.Name, act.Revision)
 	}
 	return err
 }
 
-// tellUpdated records the event that a pod has been updated to a revision.
-func (e *execution) tellUpdated(pod, revision string) {
-	e.note(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod},
+// recordUpdated records the event that a pod has been updated to a revision.
+func (e *execution) recordUpdated(pod, revision string) {
+	e.recordEvent(corev1.EventTypeNormal, v1.ReasonMemberUpdatedInPlace, "Updated in place: ", subject{kind: "pod", name: pod},
 		", to revision "+revision)
 }

@@ -30,13 +30,13 @@ func (e *execution) createObject(ctx context.Context, act action.CreateObject) e
 	if err != nil {
 		return err
 	}
-	if err := e.confirmUngiven(ctx, act); err != nil {
+	if err := e.confirmSecretUnrecorded(ctx, act); err != nil {
 		return err
 	}
 	err = e.do(ctx, create, what, func(ctx context.Context) error {
-		made, err := post(objects.Discreet(ctx, act.Object.GroupVersionKind()), place.Objects, act)
+		made, err := post(objects.WithoutSecretLogs(ctx, act.Object.GroupVersionKind()), place.Objects, act)
 		if apierrors.IsAlreadyExists(err) {
-			e.objectsMemory().NameTaken(kind, act.Object.GetName())
+			e.objectsMemory().AddNameConflict(kind, act.Object.GetName())
 		}
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
@@ -45,7 +45,7 @@ func (e *execution) createObject(ctx context.Context, act action.CreateObject) e
 		return nil
 	})
 	if err == nil {
-		e.tellSuccess(create, what)
+		e.recordSuccess(create, what)
 	}
 	return err
 }
@@ -56,9 +56,9 @@ func post(ctx context.Context, place dynamic.ResourceInterface, act action.Creat
 	if len(act.Generate) == 0 {
 		return place.Create(ctx, act.Object, metav1.CreateOptions{FieldManager: identity.ObjectManager}) //nolint:wrapcheck // do says what was tried
 	}
-	texts := draw(act.Generate)
-	made, err := place.Create(ctx, texts.into(act.Object), metav1.CreateOptions{FieldManager: objects.GenerateManager})
-	return made, texts.hush(err)
+	values := generateValues(act.Generate)
+	made, err := place.Create(ctx, values.addedTo(act.Object), metav1.CreateOptions{FieldManager: objects.GenerateManager})
+	return made, values.redact(err)
 }
 
 // applyObject changes exactly the object that was decided on: with its UID, an apply cannot create
@@ -70,7 +70,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 	if err != nil {
 		return err
 	}
-	defer e.objectsMemory().TakenChanged(kind, act.At.Name)
+	defer e.objectsMemory().NameConflictChanged(kind, act.At.Name)
 	version, err := e.takeOver(ctx, place.Metadata, act)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 		body.SetUID(act.At.UID)
 		body.SetResourceVersion(version)
 		options := metav1.ApplyOptions{FieldManager: identity.ObjectManager, Force: true}
-		applied, err := place.Objects.Apply(objects.Discreet(ctx, act.Object.GroupVersionKind()), act.At.Name, body, options)
+		applied, err := place.Objects.Apply(objects.WithoutSecretLogs(ctx, act.Object.GroupVersionKind()), act.At.Name, body, options)
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
@@ -88,7 +88,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 		return nil
 	})
 	if err == nil {
-		e.tellSuccess(update, what)
+		e.recordSuccess(update, what)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, act action.ApplyObject) (version string, err error) {
 	what, kind, patch := objectSubject(act.Object), act.Object.GroupVersionKind(), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		live, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		live, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 			return about.Get(ctx, act.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {
@@ -128,15 +128,15 @@ func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterfa
 }
 
 // placeOf returns the client to write objects of a kind.
-func (e *execution) placeOf(kind schema.GroupVersionKind) (objects.Place, error) {
-	place, ok := e.term.objects.Place(kind, e.set.Namespace)
+func (e *execution) placeOf(kind schema.GroupVersionKind) (objects.ObjectClients, error) {
+	place, ok := e.term.objectWatcher.ClientsFor(kind, e.set.Namespace)
 	if !ok {
 		return place, &staleRead{fmt.Errorf("objects of kind %s cannot be written yet", kind.Kind)}
 	}
 	return place, nil
 }
 
-func (e *execution) objectsMemory() *objects.Memory { return &e.term.memory.of(e.key).objects }
+func (e *execution) objectsMemory() *objects.Memory { return &e.term.states.getOrCreate(e.key).objects }
 
 func objectSubject(object *unstructured.Unstructured) subject {
 	return subject{kind: object.GetKind(), name: object.GetName()}

@@ -27,9 +27,9 @@ func (e *execution) createPod(ctx context.Context, pod *corev1.Pod) error {
 	err := e.add(ctx, podsResource, what, pod)
 	switch {
 	case err == nil:
-		e.tellSuccess(create, what)
+		e.recordSuccess(create, what)
 	case apierrors.IsAlreadyExists(err):
-		e.term.memory.of(e.key).addUnlabeledPod(pod.Name)
+		e.term.states.getOrCreate(e.key).addUnlabeledPod(pod.Name)
 	}
 	return err
 }
@@ -38,7 +38,7 @@ func (e *execution) repairPod(ctx context.Context, act action.RepairPod) error {
 	what := subject{part: "labels of ", kind: "pod", name: act.Pod.Name}
 	err := e.change(ctx, podsResource, what, act.Pod, change{labels: present(act.Labels)})
 	if err == nil {
-		e.tellSuccess(update, what)
+		e.recordSuccess(update, what)
 	}
 	return err
 }
@@ -47,7 +47,7 @@ func (e *execution) patchPod(ctx context.Context, act action.PatchPod) error {
 	what := subject{kind: "pod", name: act.Pod.Name}
 	err := e.change(ctx, podsResource, what, act.Pod, change{labels: act.Labels, annotations: act.Annotations})
 	if err == nil && act.Event != "" {
-		e.note(corev1.EventTypeNormal, act.Event, act.What+" of ", what, "")
+		e.recordEvent(corev1.EventTypeNormal, act.Event, act.What+" of ", what, "")
 	}
 	return err
 }
@@ -67,7 +67,7 @@ func (e *execution) deletePod(ctx context.Context, act action.DeletePod) error {
 		err = e.remove(ctx, podsResource, what, act.Pod)
 	}
 	if err == nil {
-		e.tellSuccess(deletion, what)
+		e.recordSuccess(deletion, what)
 	}
 	return err
 }

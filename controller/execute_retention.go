@@ -80,7 +80,7 @@ func (e *execution) deleteObject(ctx context.Context, act action.DeleteObject) e
 		return nil
 	})
 	if err == nil {
-		e.tellSuccess(deletion, what)
+		e.recordSuccess(deletion, what)
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (e *execution) podsThatMayUse(ctx context.Context, act action.DeleteObject)
 		}
 		return []corev1.Pod{*pod}, nil
 	}
-	list, err := hostread.Again(ctx, e.term.Clock, func(ctx context.Context) (*corev1.PodList, error) {
+	list, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*corev1.PodList, error) {
 		return e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx,
 			metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
 	})

@@ -62,7 +62,8 @@ func withConf(t *testing.T, ordinal int) (*term, *configMaps, *v1.StatefulSet, *
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(ordinal)
 	if done := term.execute(t.Context(), nil, set,
-		plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+		plan.Plan{Finally: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil ||
+		len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(ordinal)] != nil && isKnown(w) })
@@ -74,7 +75,8 @@ func TestObjectsAreDatedAndDeletedExactlyAsDecided(t *testing.T) {
 	term, host, set, seen := withConf(t, ordinal)
 	kind, since := configMapKind.WithVersion("v1"), time.Unix(1000, 0)
 	mark := action.MarkObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), As: action.ObjectRetired, Retired: since}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped != nil || len(done.failures) > 0 ||
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{mark}}}); done.stopped != nil ||
+		len(done.failures) > 0 ||
 		len(done.events) > 0 {
 		t.Fatalf("marking: stopped by %v, failures %v, events %v", done.stopped, done.failures, done.events)
 	}
@@ -85,11 +87,11 @@ func TestObjectsAreDatedAndDeletedExactlyAsDecided(t *testing.T) {
 	if seen.Drifted {
 		t.Errorf("the date is taken for a change by %q", seen.DriftedBy)
 	}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{mark}}}); done.stopped == nil {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{mark}}}); done.stopped == nil {
 		t.Errorf("marking it as it was before: stopped by nothing, failures %v, want it to be looked at again", done.failures)
 	}
 	remove := action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: kind, At: targetOf(seen), Retired: since, Due: since}
-	done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{remove}}})
+	done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{remove}}})
 	if done.stopped != nil || len(done.failures) > 0 || len(done.events) != 1 || done.events[0].reason != "SuccessfulDelete" {
 		t.Errorf("deleting: stopped by %v, failures %v, events %v", done.stopped, done.failures, done.events)
 	}
@@ -154,14 +156,14 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "web-3-conf", "uid": "u", "resourceVersion": "9"}}}
 			host.do(func() { host.objects["web-3-conf"] = made })
 			due := livingAt(term, test.ahead, test.timeless).Add(test.due)
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{
+			done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{
 				{action.DeleteObject{Ordinal: ordinal, Template: "conf", Kind: configMapKind.WithVersion("v1"), At: targetOf(made), Due: due}}}})
 			host.do(func() {
 				if got := len(host.asked); got != test.want {
 					t.Errorf("got %d writes, want %d: %v", got, test.want, host.asked)
 				}
 			})
-			failed, again := len(done.failures) > 0, saysLookAgain(done.stopped)
+			failed, again := len(done.failures) > 0, isStaleRead(done.stopped)
 			fails := test.fail || test.timeless
 			if failed != fails || again != (test.want == 0 && !fails) {
 				t.Errorf("got failures %v and error %v", done.failures, done.stopped)

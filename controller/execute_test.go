@@ -198,7 +198,7 @@ func TestAnAnswerThatTheWorldHasChangedIsNoFailure(t *testing.T) {
 			term, host := newTestTerm(t, set, pod)
 			refuse(host, test.verb, "web-0", test.answer)
 			done := term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{test.action}}})
-			if len(done.failures) > 0 || len(done.events) > 0 || !saysLookAgain(done.stopped) {
+			if len(done.failures) > 0 || len(done.events) > 0 || !isStaleRead(done.stopped) {
 				t.Errorf("got failures %v, events %v, error %v; want no failure, no event, and to look again", done.failures, done.events, done.stopped)
 			}
 		})
@@ -232,7 +232,7 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 			return ended
 		}, errTermOver},
 		"the lease has run out while the process slept": {func(term *term) context.Context {
-			term.holds = func() error { return errors.New("too late") }
+			term.checkLease = func() error { return errors.New("too late") }
 			return t.Context()
 		}, errTermOver},
 		"the spec has changed meanwhile": {func(term *term) context.Context {
@@ -258,8 +258,8 @@ func TestNoWriteBeginsThatShouldNot(t *testing.T) {
 			if writes := writesTo(host); len(writes) > 0 || len(done.failures) > 0 {
 				t.Errorf("got writes %v and failures %v, want none", writes, done.failures)
 			}
-			wantOutdated := saysLookAgain(test.want)
-			if saysLookAgain(done.stopped) != wantOutdated || errors.Is(done.stopped, errTermOver) == wantOutdated {
+			wantOutdated := isStaleRead(test.want)
+			if isStaleRead(done.stopped) != wantOutdated || errors.Is(done.stopped, errTermOver) == wantOutdated {
 				t.Errorf("got error %v, want one like %T", done.stopped, test.want)
 			}
 		})

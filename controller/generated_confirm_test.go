@@ -41,7 +41,7 @@ func TestClaimsAreReadAgainBeforeASecretIsDrawn(t *testing.T) {
 				}
 				return true, nil, test.failure
 			})
-			term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{create}}})
+			term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{create}}})
 			if reads != test.reads || len(host.posts) != test.drawn {
 				t.Errorf("claims were read %d times, and %d Secrets drawn, want %d and %d", reads, len(host.posts), test.reads, test.drawn)
 			}

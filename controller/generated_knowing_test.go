@@ -45,13 +45,13 @@ func TestAClaimOfARemovedTemplateKeepsItsSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 			world := term.view.world(set, term.Clock.Now())
-			if knows := len(world.Knowing) == 1; knows != test.knows {
-				t.Errorf("got claims %v that know a Secret, want one: %t", world.Knowing, test.knows)
+			if knows := len(world.ClaimsWithSecrets) == 1; knows != test.knows {
+				t.Errorf("got claims %v that know a Secret, want one: %t", world.ClaimsWithSecrets, test.knows)
 			}
 			if wakes := len(setsOfClaim(term.view, test.claim)) == 1; wakes != test.knows {
 				t.Errorf("the set is woken when the claim changes: got %t, want %t", wakes, test.knows)
 			}
-			asked := (&execution{term: term, set: set}).claimsOf(1)
+			asked := (&execution{term: term, set: set}).claimSelectors(1)
 			if reads := len(asked) == 1; reads != test.knows {
 				t.Errorf("got %v read before a Secret is generated, want the claim: %t", asked, test.knows)
 			}

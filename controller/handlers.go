@@ -27,7 +27,7 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { t.enqueue(kind.setsOf(t.view, object)) },
 		UpdateFunc: func(before, after any) {
-			if !kind.changed(t.memory, before, after) {
+			if !kind.changed(t.states, before, after) {
 				t.enqueueWaiting(kind.setsOf(t.view, after))
 				return
 			}
@@ -37,7 +37,7 @@ func (t *term) handlerOf(kind *kind) cache.ResourceEventHandler {
 		DeleteFunc: func(object any) {
 			object = hostread.LastState(object)
 			keys := kind.setsOf(t.view, object)
-			t.podLeft(object, keys)
+			t.recordUnwatchedPod(object, keys)
 			t.enqueue(keys)
 		},
 	}
@@ -51,14 +51,14 @@ func (t *term) enqueue(keys []cache.ObjectName) {
 
 func (t *term) enqueueWaiting(keys []cache.ObjectName) {
 	for _, key := range keys {
-		if t.memory.find(key).awaits() {
+		if t.states.find(key).awaits() {
 			t.queue.Add(key)
 		}
 	}
 }
 
-// with adds the keys of sets, each once.
-func with(keys []cache.ObjectName, sets []*v1.StatefulSet) []cache.ObjectName {
+// appendKeys adds the keys of sets, each once.
+func appendKeys(keys []cache.ObjectName, sets []*v1.StatefulSet) []cache.ObjectName {
 	for _, set := range sets {
 		if key := cache.MetaObjectToName(set); !slices.Contains(keys, key) {
 			keys = append(keys, key)

@@ -85,8 +85,8 @@ func TestOfOurOwnStatusOnlyWhatThePlannerReadsWakesASet(t *testing.T) {
 			after := before.DeepCopy()
 			after.ResourceVersion = "7"
 			test.change(&after.Status)
-			memory := newMemory()
-			memory.of(cache.MetaObjectToName(after)).wrote(setsResource, after.ResourceVersion)
+			memory := newSetStates()
+			memory.getOrCreate(cache.MetaObjectToName(after)).wrote(setsResource, after.ResourceVersion)
 			if got := setChanged(memory, before, after); got != test.want {
 				t.Errorf("woken: got %t, want %t", got, test.want)
 			}

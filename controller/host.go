@@ -46,8 +46,8 @@ type client[T, L any] interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// through builds an endpoint from the clients of a kind.
-func through[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(namespace string) C) endpoint {
+// newEndpoint builds an endpoint from the clients of a kind.
+func newEndpoint[T metav1.Object, L runtime.Object, C client[T, L]](clientOf func(namespace string) C) endpoint {
 	return endpoint{
 		read: func(ctx context.Context, namespace, name string) (metav1.Object, error) {
 			return clientOf(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -119,8 +119,8 @@ func (e endpoint) readByList(ctx context.Context, namespace, name string) (metav
 	return found, err
 }
 
-// lookUp reads an object past the caches.
-func lookUp[T metav1.Object](ctx context.Context, k *kind, namespace, name string) (T, error) {
+// readLive reads an object past the caches.
+func readLive[T metav1.Object](ctx context.Context, k *kind, namespace, name string) (T, error) {
 	var none T
 	object, err := k.read(ctx, namespace, name)
 	if err != nil {
@@ -152,29 +152,29 @@ func (k *kind) delete(ctx context.Context, namespace string, object action.Targe
 	if k.remove == nil {
 		panic(fmt.Sprintf("the controller never deletes %s", k.resource))
 	}
-	return k.remove(ctx, namespace, object.Name, exactly(object))
+	return k.remove(ctx, namespace, object.Name, deleteOptionsFor(object))
 }
 
-// expel evicts exactly the pod that was decided on.
-func (k *kind) expel(ctx context.Context, namespace string, object action.Target) error {
+// evictPod evicts exactly the pod that was decided on.
+func (k *kind) evictPod(ctx context.Context, namespace string, object action.Target) error {
 	return k.evict(ctx, evictionOf(namespace, object))
 }
 
-// tryExpelling asks whether exactly the pod that was decided on would be evicted.
-func (k *kind) tryExpelling(ctx context.Context, namespace string, object action.Target) error {
+// tryEvictPod asks whether exactly the pod that was decided on would be evicted.
+func (k *kind) tryEvictPod(ctx context.Context, namespace string, object action.Target) error {
 	trial := evictionOf(namespace, object)
 	trial.DeleteOptions.DryRun = []string{metav1.DryRunAll}
 	return k.tryEviction(ctx, trial)
 }
 
 func evictionOf(namespace string, object action.Target) *policyv1.Eviction {
-	options := exactly(object)
+	options := deleteOptionsFor(object)
 	return &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: namespace}, DeleteOptions: &options}
 }
 
-// exactly are the options to delete an object only if it is the one that was decided on. The object
-// keeps its own grace period, so nothing is removed before it has ended.
-func exactly(object action.Target) metav1.DeleteOptions {
+// deleteOptionsFor are the options to delete an object only if it is the one that was decided on.
+// The object keeps its own grace period, so nothing is removed before it has ended.
+func deleteOptionsFor(object action.Target) metav1.DeleteOptions {
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}}
 }
 

@@ -87,15 +87,15 @@ func earliest(a, b time.Time) time.Time {
 // Now is the current time of the cluster: that of this process's clock if it may be right,
 // otherwise the nearest bound.
 func (h *HostTime) Now() time.Time {
-	now, _ := h.now()
+	now, _ := h.currentTime()
 	return now
 }
 
 // Since is how long ago a time was in the cluster.
 func (h *HostTime) Since(from time.Time) time.Duration { return h.Now().Sub(from) }
 
-// now is the current time of the cluster, and false if it is not known.
-func (h *HostTime) now() (time.Time, bool) {
+// currentTime is the current time of the cluster, and false if it is not known.
+func (h *HostTime) currentTime() (time.Time, bool) {
 	now := h.clock.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,17 +113,17 @@ func (h *HostTime) now() (time.Time, bool) {
 	}
 }
 
-// hostTime is the current time of the cluster, and false if it is not known.
-func (c *Config) hostTime() (now time.Time, known bool) {
+// currentHostTime is the current time of the cluster, and false if it is not known.
+func (c *Config) currentHostTime() (now time.Time, known bool) {
 	if c.HostTime == nil {
 		return c.Clock.Now(), true
 	}
-	return c.HostTime.now()
+	return c.HostTime.currentTime()
 }
 
 // hostNow is the current time of the cluster, or of this process's clock if the cluster's is not
 // known.
 func (c *Config) hostNow() time.Time {
-	now, _ := c.hostTime()
+	now, _ := c.currentHostTime()
 	return now
 }

@@ -73,7 +73,7 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 			}
 			pass(time.Hour)
 			own.SetTime(own.Now().Add(test.jump))
-			got, known := there.now()
+			got, known := there.currentTime()
 			if known == test.unknown {
 				t.Fatalf("got a time that is known: %t, want %t", known, !test.unknown)
 			}
@@ -90,7 +90,7 @@ func TestTheTimeOfTheHostIsReadFromItsAnswers(t *testing.T) {
 func TestARequestThatFailsSaysNothingOfTheTime(t *testing.T) {
 	there, refused := NewHostTime(testingclock.NewFakePassiveClock(time.Unix(1, 0))), errors.New("no route")
 	_, err := there.Observe(roundTrip(func(*http.Request) (*http.Response, error) { return nil, refused })).RoundTrip(nil) //nolint:bodyclose // there is none
-	if _, known := there.now(); known || !errors.Is(err, refused) {
+	if _, known := there.currentTime(); known || !errors.Is(err, refused) {
 		t.Errorf("got a time that is known: %t, and error %v", known, err)
 	}
 }

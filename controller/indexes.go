@@ -21,9 +21,9 @@ const (
 	// byClaimBase finds the claims named "<base>-<ordinal>", and the sets whose claims have such
 	// names.
 	byClaimBase = "claimBase"
-	// byKnowing finds the claims that record generated Secrets, by the names of the sets that they
-	// may belong to: "<any template>-<set>-<ordinal>".
-	byKnowing = "knowing"
+	// byRecordedSecrets finds the claims that record generated Secrets, by the names of the sets
+	// that they may belong to: "<any template>-<set>-<ordinal>".
+	byRecordedSecrets = "knowing"
 	// byClaimOwner finds the claims with the name of a member's claim that a set or a pod controls,
 	// by the UID of the set or pod. It does not matter whether the set still has the claim
 	// template.

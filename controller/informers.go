@@ -19,7 +19,7 @@ func newInformers(all kinds) (informers, view) {
 	built, v := informers{}, view{}
 	for i := range all {
 		kind := &all[i]
-		informer := kind.inform()
+		informer := kind.newInformer()
 		if err := informer.AddIndexers(kind.indexers()); err != nil {
 			panic(fmt.Sprintf("indexing %s: %v", kind.resource, err))
 		}

@@ -24,31 +24,33 @@ import (
 // claim says which member it belongs to, and the retention policy decides who owns it. The
 // controller deletes a claim only if the set requests it, and has no permission to get one.
 func claimsKind(host kubernetes.Interface) kind {
-	claims := through[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
+	claims := newEndpoint[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList](host.CoreV1().PersistentVolumeClaims)
 	claims.read = claims.readByList
 	return kind{
 		resource: claimsResource,
 		noun:     "claim",
-		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
+		newInformer: func() cache.SharedIndexInformer {
+			return coreinformers.NewFilteredPersistentVolumeClaimInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.RequireQuorumList)
 		},
 		page: podsInAPage,
 		trim: trimmed(trimClaim),
 		indexes: cache.Indexers{
 			byClaimBase: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string {
 				if base, ok := baseOfClaim(claim); ok {
-					return []string{hostread.Named(claim, base)}
+					return []string{hostread.IndexKey(claim, base)}
 				}
 				return nil
 			}),
-			byKnowing: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string { return setsKnown(claim, claim.Annotations) }),
+			byRecordedSecrets: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string {
+				return possibleSetsOf(claim, claim.Annotations)
+			}),
 			byClaimOwner: hostread.IndexBy(func(claim *corev1.PersistentVolumeClaim) []string {
 				if owner := ownerOfClaim(claim); owner != nil {
 					return []string{string(owner.UID)}
 				}
 				return nil
 			}),
-			byBucket: indexStubs[*unread](baseOfClaim),
+			byBucket: indexStubs[*usableStub](baseOfClaim),
 		},
 		concerns: setsOfClaim,
 		changed:  differing(claimChanged),
@@ -99,8 +101,8 @@ func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	if !ok {
 		return nil
 	}
-	sets := find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(claim, base))
-	for _, key := range setsKnown(claim, claim.GetAnnotations()) {
+	sets := find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.IndexKey(claim, base))
+	for _, key := range possibleSetsOf(claim, claim.GetAnnotations()) {
 		namespace, name, _ := strings.Cut(key, "/")
 		if set, known := get[*v1.StatefulSet](v, setsResource, namespace, name); known {
 			sets = append(sets, set)
@@ -112,17 +114,17 @@ func setsOfClaim(v view, claim metav1.Object) []*v1.StatefulSet {
 	return sets
 }
 
-// setsKnown are the sets that a claim with generated Secrets may belong to, as
+// possibleSetsOf are the sets that a claim with generated Secrets may belong to, as
 // "<namespace>/<name>". Claim templates that a set no longer has are not known, so the name is
 // split at each dash.
-func setsKnown(claim metav1.Object, annotations map[string]string) (keys []string) {
+func possibleSetsOf(claim metav1.Object, annotations map[string]string) (keys []string) {
 	base, named := baseOfClaim(claim)
 	if !named || annotations[v1.GeneratedAnnotation] == "" {
 		return nil
 	}
 	for at, letter := range base {
 		if letter == '-' && at > 0 && at+1 < len(base) {
-			keys = append(keys, hostread.Named(claim, base[at+1:]))
+			keys = append(keys, hostread.IndexKey(claim, base[at+1:]))
 		}
 	}
 	return keys
@@ -147,9 +149,9 @@ func trimClaim(v view, claim *corev1.PersistentVolumeClaim) any {
 	switch {
 	case !named:
 		return newStub(claim)
-	case !v.has(setsResource, byClaimBase, hostread.Named(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" &&
+	case !v.has(setsResource, byClaimBase, hostread.IndexKey(claim, base)) && claim.Annotations[v1.GeneratedAnnotation] == "" &&
 		ownerOfClaim(claim) == nil:
-		return newUnread(claim)
+		return newUsableStub(claim)
 	}
 	kept := &corev1.PersistentVolumeClaim{
 		ObjectMeta: hostread.TrimMeta(&claim.ObjectMeta),

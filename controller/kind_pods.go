@@ -28,7 +28,7 @@ const podsInAPage = 100
 // podsKind selects the pods that have the label of members, whatever controls them. Pods that have
 // lost the label are found in another way (unlabeled_pods.go).
 func podsKind(host kubernetes.Interface) kind {
-	pods := through[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods)
+	pods := newEndpoint[*corev1.Pod, *corev1.PodList](host.CoreV1().Pods)
 	pods.evict = func(ctx context.Context, eviction *policyv1.Eviction) error {
 		return host.CoreV1().Pods(eviction.Namespace).EvictV1(ctx, eviction)
 	}
@@ -38,9 +38,9 @@ func podsKind(host kubernetes.Interface) kind {
 	return kind{
 		resource: podsResource,
 		noun:     "pod",
-		inform: func() cache.SharedIndexInformer {
+		newInformer: func() cache.SharedIndexInformer {
 			return coreinformers.NewFilteredPodInformer(host, metav1.NamespaceAll, 0, cache.Indexers{},
-				hostread.Selecting(appsv1.StatefulSetPodNameLabel))
+				hostread.SelectLabel(appsv1.StatefulSetPodNameLabel))
 		},
 		selector:   appsv1.StatefulSetPodNameLabel,
 		page:       podsInAPage,
@@ -52,7 +52,7 @@ func podsKind(host kubernetes.Interface) kind {
 				if !ok {
 					return nil
 				}
-				return []string{hostread.Named(pod, set)}
+				return []string{hostread.IndexKey(pod, set)}
 			}),
 		},
 		concerns: setsOfPod,
@@ -87,9 +87,9 @@ func trimPod(_ view, pod *corev1.Pod) any {
 			Volumes: claimVolumes(pod.Spec.Volumes), Subdomain: pod.Spec.Subdomain, ReadinessGates: pod.Spec.ReadinessGates},
 		Status: corev1.PodStatus{
 			Phase:                 pod.Status.Phase,
-			Conditions:            telling(pod.Status.Conditions, len(pod.Spec.ReadinessGates) > 0),
-			InitContainerStatuses: telltale(pod.Status.InitContainerStatuses),
-			ContainerStatuses:     telltale(pod.Status.ContainerStatuses),
+			Conditions:            trimConditions(pod.Status.Conditions, len(pod.Spec.ReadinessGates) > 0),
+			InitContainerStatuses: trimContainerStatuses(pod.Status.InitContainerStatuses),
+			ContainerStatuses:     trimContainerStatuses(pod.Status.ContainerStatuses),
 			ObservedGeneration:    pod.Status.ObservedGeneration,
 		},
 	}
@@ -126,11 +126,11 @@ func claimVolumes(volumes []corev1.Volume) []corev1.Volume {
 	return kept
 }
 
-// telling are the conditions that say whether a pod is ready, and why it has no node, and those
-// with a domain, which gates use. If a pod has readiness gates, ContainersReady counts if it is
-// False. The time of the last probe carries no information, and the planner does not read the
-// message of a condition with a domain.
-func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition {
+// trimConditions keeps the conditions that say whether a pod is ready, and why it has no node, and
+// those with a domain, which gates use. If a pod has readiness gates, it keeps ContainersReady if
+// that is False. The time of the last probe carries no information, and the planner does not read
+// the message of a condition with a domain.
+func trimConditions(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, condition := range conditions {
 		switch {
@@ -148,10 +148,10 @@ func telling(conditions []corev1.PodCondition, gated bool) []corev1.PodCondition
 	return kept
 }
 
-// telltale are the containers that have not completed successfully. Their IDs distinguish a
-// restarted container from the one before. It also keeps why a container is waiting or has failed.
-// Messages are dropped: they count seconds, and each would be a change.
-func telltale(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+// trimContainerStatuses keeps the containers that have not completed successfully. Their IDs
+// distinguish a restarted container from the one before. It also keeps why a container is waiting
+// or has failed. It drops messages: they count seconds, and each would be a change.
+func trimContainerStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var kept []corev1.ContainerStatus
 	for i := range statuses {
 		status := &statuses[i]

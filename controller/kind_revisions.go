@@ -27,8 +27,8 @@ func revisionsKind(host kubernetes.Interface) kind {
 		resource: revisionsResource,
 		group:    appsv1.GroupName,
 		noun:     "revision",
-		inform: func() cache.SharedIndexInformer {
-			return appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
+		newInformer: func() cache.SharedIndexInformer {
+			return appsinformers.NewFilteredControllerRevisionInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.RequireQuorumList)
 		},
 		page:       revisionsInAPage,
 		trim:       trimmed(trimRevision),
@@ -36,7 +36,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 		indexes: cache.Indexers{
 			byRevisionBase: hostread.IndexBy(func(revision *appsv1.ControllerRevision) []string {
 				if base, ok := baseOfRevision(revision); ok {
-					return []string{hostread.Named(revision, base)}
+					return []string{hostread.IndexKey(revision, base)}
 				}
 				return nil
 			}),
@@ -50,7 +50,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 		},
 		concerns: setsOfRevision,
 		changed:  differing(revisionChanged),
-		endpoint: through[*appsv1.ControllerRevision, *appsv1.ControllerRevisionList](host.AppsV1().ControllerRevisions),
+		endpoint: newEndpoint[*appsv1.ControllerRevision, *appsv1.ControllerRevisionList](host.AppsV1().ControllerRevisions),
 	}
 }
 
@@ -58,7 +58,7 @@ func revisionsKind(host kubernetes.Interface) kind {
 func setsOfRevision(v view, revision metav1.Object) []*v1.StatefulSet {
 	var all []*v1.StatefulSet
 	if base, ok := baseOfRevision(revision); ok {
-		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, hostread.Named(revision, base))...)
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byRevisionBase, hostread.IndexKey(revision, base))...)
 	}
 	if metav1.GetControllerOfNoCopy(revision) == nil {
 		for _, set := range find[*v1.StatefulSet](v, setsResource, byNamespace, revision.GetNamespace()) {
@@ -100,8 +100,8 @@ func trimRevision(v view, revision *appsv1.ControllerRevision) any {
 	case controller == nil, isOurs(controller):
 	case controller.Kind != v1.Kind || !named:
 		return newStub(revision)
-	case !v.has(setsResource, byRevisionBase, hostread.Named(revision, base)):
-		return newUnread(revision)
+	case !v.has(setsResource, byRevisionBase, hostread.IndexKey(revision, base)):
+		return newUsableStub(revision)
 	}
 	return &appsv1.ControllerRevision{
 		ObjectMeta: hostread.TrimMeta(&revision.ObjectMeta),

@@ -22,8 +22,8 @@ func setsKind(sets versioned.Interface) kind {
 		resource: setsResource,
 		group:    v1.GroupName,
 		noun:     "set",
-		inform: func() cache.SharedIndexInformer {
-			return setinformers.NewFilteredStatefulSetInformer(sets, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Fresh)
+		newInformer: func() cache.SharedIndexInformer {
+			return setinformers.NewFilteredStatefulSetInformer(sets, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.RequireQuorumList)
 		},
 		trim: trimmed(trimSet),
 		indexes: cache.Indexers{
@@ -32,7 +32,7 @@ func setsKind(sets versioned.Interface) kind {
 			byClaimBase: hostread.IndexBy(func(set *v1.StatefulSet) []string {
 				var bases []string
 				for _, base := range claimBases(set) {
-					bases = append(bases, hostread.Named(set, base))
+					bases = append(bases, hostread.IndexKey(set, base))
 				}
 				return bases
 			}),
@@ -44,7 +44,7 @@ func setsKind(sets versioned.Interface) kind {
 				return kinds
 			}),
 			byRevisionBase: hostread.IndexBy(func(set *v1.StatefulSet) []string {
-				return []string{hostread.Named(set, identity.RevisionBase(set.Name))}
+				return []string{hostread.IndexKey(set, identity.RevisionBase(set.Name))}
 			}),
 		},
 		concerns: setsOfSet,
@@ -66,7 +66,7 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 	}
 	all := []*v1.StatefulSet{set}
 	for _, base := range claimBases(set) {
-		all = append(all, find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(set, base))...)
+		all = append(all, find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.IndexKey(set, base))...)
 	}
 	return all
 }
@@ -74,7 +74,7 @@ func setsOfSet(v view, object metav1.Object) []*v1.StatefulSet {
 // setChanged is false for a status that this controller wrote, unless it changed what the planner
 // reads of a status. After a completed update, a revision may have to be deleted, and the planner
 // records rollout decisions in the status before it acts on them.
-func setChanged(memory *memory, before, after any) bool {
+func setChanged(memory *setStates, before, after any) bool {
 	earlier, was := before.(*v1.StatefulSet)
 	later, is := after.(*v1.StatefulSet)
 	if !was || !is {

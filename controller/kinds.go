@@ -34,9 +34,9 @@ type kind struct {
 	resource resource
 	group    string
 	noun     string
-	// inform builds the informer that the term runs. It selects by label if all members' objects
-	// have a common label.
-	inform func() cache.SharedIndexInformer
+	// newInformer builds the informer that the term runs. It selects by label if all members'
+	// objects have a common label.
+	newInformer func() cache.SharedIndexInformer
 	// selector is the same selection for lists, and page how many objects are listed at a time.
 	selector string
 	page     int64
@@ -53,7 +53,7 @@ type kind struct {
 	// concerns returns the sets that an object concerns, except the set that controls it.
 	concerns func(v view, object metav1.Object) []*v1.StatefulSet
 	// changed reports whether two states of an object differ for the planner.
-	changed func(memory *memory, before, after any) bool
+	changed func(memory *setStates, before, after any) bool
 	// endpoint has the requests for objects of this kind. Other requests are never sent.
 	endpoint
 }
@@ -93,7 +93,7 @@ func (k *kind) setsOf(v view, object any) []cache.ObjectName {
 	switch s := object.(type) {
 	case *stub:
 		return nil
-	case *unread:
+	case *usableStub:
 		object = s.about()
 	}
 	about, ok := object.(metav1.Object)
@@ -103,10 +103,10 @@ func (k *kind) setsOf(v view, object any) []cache.ObjectName {
 	var keys []cache.ObjectName
 	if k.controlled {
 		for _, uid := range controllerUID(about) {
-			keys = with(keys, find[*v1.StatefulSet](v, setsResource, byUID, uid))
+			keys = appendKeys(keys, find[*v1.StatefulSet](v, setsResource, byUID, uid))
 		}
 	}
-	return with(keys, k.concerns(v, about))
+	return appendKeys(keys, k.concerns(v, about))
 }
 
 // trimmed makes a function for one type a function for any type. Objects of other types stay
@@ -122,8 +122,8 @@ func trimmed[T any](trim func(v view, object T) any) func(v view, object any) an
 
 // differing makes a comparison for one type a comparison for any type. Two stubs are equal; a stub
 // and an object are not.
-func differing[T any](differ func(before, after T) bool) func(memory *memory, before, after any) bool {
-	return func(_ *memory, before, after any) bool {
+func differing[T any](differ func(before, after T) bool) func(memory *setStates, before, after any) bool {
+	return func(_ *setStates, before, after any) bool {
 		b, was := before.(T)
 		a, is := after.(T)
 		if was && is {

@@ -31,8 +31,8 @@ func configKind(host *fake.Clientset) kind {
 	return kind{
 		resource: configResource,
 		noun:     "config map",
-		inform: func() cache.SharedIndexInformer {
-			return coreinformers.NewFilteredConfigMapInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.Selecting("app"))
+		newInformer: func() cache.SharedIndexInformer {
+			return coreinformers.NewFilteredConfigMapInformer(host, metav1.NamespaceAll, 0, cache.Indexers{}, hostread.SelectLabel("app"))
 		},
 		selector:   "app",
 		page:       100,
@@ -44,7 +44,7 @@ func configKind(host *fake.Clientset) kind {
 		changed: differing(func(before, after *corev1.ConfigMap) bool {
 			return hostread.MetaChanged(before.ObjectMeta, after.ObjectMeta)
 		}),
-		endpoint: through[*corev1.ConfigMap, *corev1.ConfigMapList](host.CoreV1().ConfigMaps),
+		endpoint: newEndpoint[*corev1.ConfigMap, *corev1.ConfigMapList](host.CoreV1().ConfigMaps),
 	}
 }
 
@@ -162,14 +162,14 @@ func TestAnotherKindsWritesAreWaitedForOnceItHasARow(t *testing.T) {
 		if err := step.write(); err != nil {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
-		if got, want := term.memory.of(key).unseen(term.view), []resource{configResource}; !slices.Equal(got, want) ||
-			!term.memory.of(key).awaits() {
-			t.Errorf("%s: got %v unseen and awaited %t, want %v and true", step.sentence, got, term.memory.of(key).awaits(), want)
+		if got, want := term.states.getOrCreate(key).unseen(term.view), []resource{configResource}; !slices.Equal(got, want) ||
+			!term.states.getOrCreate(key).awaits() {
+			t.Errorf("%s: got %v unseen and awaited %t, want %v and true", step.sentence, got, term.states.getOrCreate(key).awaits(), want)
 		}
 		if err := step.thenShown(); err != nil {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
-		if got := term.memory.of(key).unseen(term.view); len(got) > 0 {
+		if got := term.states.getOrCreate(key).unseen(term.view); len(got) > 0 {
 			t.Errorf("%s that the cache has shown: got %v unseen, want none", step.sentence, got)
 		}
 	}

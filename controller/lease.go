@@ -21,7 +21,6 @@ import (
 // machine is suspended. The other is the time of day, which goes on, and may be set. The lease is
 // held if both say so. If the time of day is before the lease was acquired, it proves nothing. The
 // lease then counts as not held until it is renewed.
-// renewed.
 type lease struct {
 	resourcelock.Interface
 

@@ -15,96 +15,96 @@ import (
 	"statefulset.dev/controller/plan"
 )
 
-// memory is what a term remembers of a set from one sync to the next. It has a memo of each set
-// that it was asked for. The memo is dropped when a sync finds that the set no longer exists and
-// the caches show all writes for it.
-type memory struct {
+// setStates is what a term remembers of sets from one sync to the next. It has the setState of each
+// set that it was asked for. A setState is dropped when a sync finds that the set no longer exists
+// and the caches show all writes for it.
+type setStates struct {
 	mu   sync.Mutex
-	sets map[cache.ObjectName]*memo
+	sets map[cache.ObjectName]*setState
 }
 
-// memo is what is remembered of one set. The methods of each part are in the file that its comment
-// names; they may be called concurrently.
-type memo struct {
+// setState is what is remembered of one set. The methods of each part are in the file that its
+// comment names; they may be called concurrently.
+type setState struct {
 	key cache.ObjectName
 
 	mu sync.Mutex
-	// footprint are the versions that show the set's own writes (writes.go).
-	footprint footprint
+	// ownWrites are the versions that show the set's own writes (writes.go).
+	ownWrites ownWrites
 	// failures are the requests that failed and must not be retried yet (retries.go).
 	failures failures
 	// unlabeled are pods that use the set's names and cannot be watched (unlabeled_pods.go).
-	unlabeled map[string]sighting
+	unlabeled map[string]unlabeledPod
 	// searched is true when such pods have been searched for (unlabeled_pods.go).
 	searched bool
 	// durable is the version of the set that cannot be lost (write.go).
-	durable incarnation
+	durable generationID
 	// statusAt is when the status was last written, zero if it was not (status.go).
 	statusAt time.Time
 	// pending are the events to emit once the status is written (events.go).
 	pending pendingEvents
 	// reads is what the last plan has read of the set's revisions. A set with nothing to do needs
 	// none of it.
-	reads plan.Records
+	reads plan.Cache
 	// objects is what is remembered of supporting objects.
 	objects objects.Memory
 	// evaluated is what has been evaluated of the set's expressions (evaluation_memory.go).
 	evaluated evaluated
 	// read are objects that were read because the caches have only stubs of them (unread.go).
-	read map[*unread]any
+	read map[*usableStub]any
 }
 
-func newMemory() *memory { return &memory{sets: map[cache.ObjectName]*memo{}} }
+func newSetStates() *setStates { return &setStates{sets: map[cache.ObjectName]*setState{}} }
 
-// of returns the memo of a set, and creates it if there is none. So the caller must know that the
-// set exists.
-func (m *memory) of(key cache.ObjectName) *memo {
+// getOrCreate returns the state of a set, and creates it if there is none. So the caller must know
+// that the set exists.
+func (m *setStates) getOrCreate(key cache.ObjectName) *setState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known, ok := m.sets[key]
+	state, ok := m.sets[key]
 	if !ok {
-		known = &memo{key: key}
-		m.sets[key] = known
+		state = &setState{key: key}
+		m.sets[key] = state
 	}
-	return known
+	return state
 }
 
-// find returns the memo of a set that may not exist. It may be nil.
-func (m *memory) find(key cache.ObjectName) *memo {
+// find returns the state of a set that may not exist. It may be nil.
+func (m *setStates) find(key cache.ObjectName) *setState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sets[key]
 }
 
-func (m *memory) all() []*memo {
+func (m *setStates) all() []*setState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Collect(maps.Values(m.sets))
 }
 
-// forget drops the memo of a deleted set.
-func (m *memory) forget(key cache.ObjectName) {
+// forget drops the state of a deleted set.
+func (m *setStates) forget(key cache.ObjectName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sets, key)
 }
 
-// keepWritesOnly drops everything but the footprint, because the set was deleted.
-func (m *memo) keepWritesOnly() {
+// keepWritesOnly drops everything but ownWrites, because the set was deleted.
+func (m *setState) keepWritesOnly() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, incarnation{}, time.Time{}, pendingEvents{}
-	m.reads, m.read, m.evaluated = plan.Records{}, nil, evaluated{}
+	m.failures, m.unlabeled, m.durable, m.statusAt, m.pending = failures{}, nil, generationID{}, time.Time{}, pendingEvents{}
+	m.reads, m.read, m.evaluated = plan.Cache{}, nil, evaluated{}
 	m.objects.Forget()
 }
 
-func (m *memo) lastReads() plan.Records {
+func (m *setState) lastReads() plan.Cache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.reads
 }
 
-func (m *memo) keepReads(reads plan.Records) {
+func (m *setState) keepReads(reads plan.Cache) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reads = reads

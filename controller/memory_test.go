@@ -26,7 +26,7 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 		if err != nil {
 			t.Fatalf("observing: %v", err)
 		}
-		return !world.Records.None()
+		return !world.Cache.IsEmpty()
 	}
 
 	if handedOn() {
@@ -38,14 +38,14 @@ func TestWhatASyncReadsOfRevisionsIsThereForTheNextUntilTheSetIsGone(t *testing.
 	if !handedOn() {
 		t.Error("after a sync during an update: got nothing that was read, want the earlier revision")
 	}
-	term.memory.of(key).footprint = footprint{} // the caches have shown it
+	term.states.getOrCreate(key).ownWrites = ownWrites{} // the caches have shown it
 	if err := term.view[setsResource].Delete(set); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := term.sync(t.Context(), nil, key); err != nil {
 		t.Fatalf("syncing: %v", err)
 	}
-	if got := len(term.memory.sets); got > 0 {
+	if got := len(term.states.sets); got > 0 {
 		t.Errorf("when the set is gone: got %d memos, want none", got)
 	}
 }
@@ -60,13 +60,13 @@ func TestAsMuchIsRememberedAsThereAreSets(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		eventually(t, "there is a memo of each set", func() bool { return len(busy.term.memory.all()) == many })
+		eventually(t, "there is a memo of each set", func() bool { return len(busy.term.states.all()) == many })
 		for i := range many - left {
 			if err := client.AppsV1().StatefulSets("shop").Delete(t.Context(), fmt.Sprintf("web-%d", i), metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		eventually(t, "the sets that are gone are forgotten", func() bool { return len(busy.term.memory.all()) == left })
+		eventually(t, "the sets that are gone are forgotten", func() bool { return len(busy.term.states.all()) == left })
 	})
 }
 
@@ -74,7 +74,7 @@ func TestASetWaitsForTheWritesOfOneOfItsNameThatIsGone(t *testing.T) {
 	set := newSet("web")
 	term, host := newTestTerm(t, set)
 	key := cache.MetaObjectToName(set)
-	term.memory.of(key).wrote(podsResource, "120")
+	term.states.getOrCreate(key).wrote(podsResource, "120")
 	for _, step := range []struct {
 		sentence string
 		happens  func() error
@@ -94,7 +94,7 @@ func TestASetWaitsForTheWritesOfOneOfItsNameThatIsGone(t *testing.T) {
 		}
 		term.recorder = record.NewFakeRecorder(10)
 		again, err := term.sync(t.Context(), nil, key)
-		if err != nil && !saysLookAgain(err) {
+		if err != nil && !isStaleRead(err) {
 			t.Fatalf("%s: %v", step.sentence, err)
 		}
 		if waits, writes := again == staleViewInterval, len(writesTo(host)) > 0; waits != step.waits || writes != step.writes {

@@ -12,31 +12,32 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// milestones are events about what a set has completed according to the status that was just
-// written. They are derived from the previous status and not from memory, so that a controller that
-// takes over does not repeat events.
-func milestones(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
+// statusEvents are events about what the status that was just written newly reports: completed
+// steps, rollbacks, requests of users, claims that have grown. They are derived from the previous
+// status and not from memory, so that a controller that takes over does not repeat events.
+func statusEvents(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
 	before := &set.Status
 	if isRolledBack(after.Rollout) && !isRolledBack(before.Rollout) {
-		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutRolledBack,
+		events = append(events, event{eventType: corev1.EventTypeNormal, reason: v1.ReasonRolloutRolledBack,
 			text: fmt.Sprintf("The update to %s was rolled back: no member runs it any more", after.Rollout.Revision)})
 	}
 	if step := stepDone(before.Rollout, after.Rollout); step > 0 {
-		events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
+		events = append(events, event{eventType: corev1.EventTypeNormal, reason: v1.ReasonRolloutStepDone,
 			text: fmt.Sprintf("Step %d/%d is done: %d of %d at %s", step, stepsOf(set), after.UpdatedReplicas, after.Replicas,
 				after.Rollout.Revision)})
 	}
-	events = append(events, requests(set, after)...)
+	events = append(events, userActionEvents(set, after)...)
 	for i := range after.VolumeClaims {
 		is := &after.VolumeClaims[i]
-		was := claimsOf(before, is.Name)
+		was := volumeClaimStatus(before, is.Name)
 		// After a change of the spec, claims may match their template because it requests less.
 		if hasGrown(was, is) && before.ObservedGeneration == after.ObservedGeneration {
-			events = append(events, event{kind: corev1.EventTypeNormal, reason: v1.ReasonClaimGrown,
+			events = append(events, event{eventType: corev1.EventTypeNormal, reason: v1.ReasonClaimGrown,
 				text: fmt.Sprintf("%d of %d claims match template %s", is.UpToDate, is.Claims, is.Name)})
 		}
 		if is.Infeasible > 0 && was.Infeasible == 0 && set.Spec.VolumeClaimUpdate.IsInPlace() {
-			events = append(events, event{kind: corev1.EventTypeWarning, reason: v1.ReasonClaimGrowthRefused, text: refusal(is, after)})
+			events = append(events,
+				event{eventType: corev1.EventTypeWarning, reason: v1.ReasonClaimGrowthRefused, text: growthRefusedMessage(is, after)})
 		}
 	}
 	return events
@@ -65,8 +66,8 @@ func stepsOf(set *v1.StatefulSet) int {
 	return 0
 }
 
-// claimsOf is the status of the claims of a template, zero if there is none.
-func claimsOf(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStatus {
+// volumeClaimStatus is the status of the claims of a template, zero if there is none.
+func volumeClaimStatus(status *v1.StatefulSetStatus, template string) *v1.VolumeClaimStatus {
 	at := slices.IndexFunc(status.VolumeClaims, func(c v1.VolumeClaimStatus) bool { return c.Name == template })
 	if at < 0 {
 		return &v1.VolumeClaimStatus{}
@@ -79,9 +80,9 @@ func hasGrown(was, is *v1.VolumeClaimStatus) bool {
 	return was.Growing > 0 && is.Growing == 0 && is.UpToDate+is.Differing == is.Claims
 }
 
-// refusal says that claims of a template cannot grow, and how to give up the growth if the status
-// says that.
-func refusal(claims *v1.VolumeClaimStatus, status *v1.StatefulSetStatus) string {
+// growthRefusedMessage says that claims of a template cannot grow, and how to give up the growth if
+// the status says that.
+func growthRefusedMessage(claims *v1.VolumeClaimStatus, status *v1.StatefulSetStatus) string {
 	if stalled := status.Condition(v1.StatefulSetStalled); stalled.Reason == v1.ReasonClaimGrowthRefused {
 		return stalled.Message
 	}

@@ -100,13 +100,13 @@ func TestMilestonesAreTold(t *testing.T) {
 			set.Spec.UpdateStrategy.RollingUpdate = &v1.RollingUpdateStatefulSetStrategy{Steps: []v1.RolloutStep{step, step}}
 			set.Status = test.before
 			var got []string
-			for _, e := range milestones(set, &test.after) {
-				got = append(got, e.kind+" "+e.reason+" "+e.message())
+			for _, e := range statusEvents(set, &test.after) {
+				got = append(got, e.eventType+" "+e.reason+" "+e.message())
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got events %q, want %q", got, test.want)
 			}
-			if events := milestones(&v1.StatefulSet{Status: test.after}, &test.after); len(events) > 0 {
+			if events := statusEvents(&v1.StatefulSet{Status: test.after}, &test.after); len(events) > 0 {
 				t.Errorf("got events %v again, want them told once", events)
 			}
 		})
@@ -134,8 +134,8 @@ func TestAMilestoneIsToldOnceItsStatusIsWritten(t *testing.T) {
 		return conflicts >= 0, nil, apierrors.NewConflict(schema.GroupResource{Resource: "statefulsets"}, "web", nil)
 	})
 	for range 3 {
-		term.memory.of(cache.MetaObjectToName(set)).footprint = footprint{} // the caches do not run
-		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !saysLookAgain(err) {
+		term.states.getOrCreate(cache.MetaObjectToName(set)).ownWrites = ownWrites{} // the caches do not run
+		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !isStaleRead(err) {
 			t.Fatalf("syncing: %v", err)
 		}
 		stored, err := term.Sets.AppsV1().StatefulSets("shop").Get(t.Context(), "web", metav1.GetOptions{})

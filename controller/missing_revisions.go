@@ -25,16 +25,16 @@ func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.C
 		known[revision.Name] = true
 	}
 	var missing []string
-	note := func(name string) {
+	add := func(name string) {
 		if !known[name] {
 			known[name] = true
 			missing = append(missing, name)
 		}
 	}
-	note(set.Status.CurrentRevision)
+	add(set.Status.CurrentRevision)
 	for _, pod := range pods {
 		if controller := metav1.GetControllerOfNoCopy(pod); controller == nil || controller.UID == set.UID {
-			note(pod.Labels[identity.RevisionLabel])
+			add(pod.Labels[identity.RevisionLabel])
 		}
 	}
 	return missing
@@ -44,7 +44,7 @@ func missingRevisions(set *v1.StatefulSet, pods []*corev1.Pod, found []*appsv1.C
 func (t *term) readRevisions(ctx context.Context, set *v1.StatefulSet, names []string) ([]*appsv1.ControllerRevision, error) {
 	var all []*appsv1.ControllerRevision
 	for _, name := range names {
-		revision, err := lookUp[*appsv1.ControllerRevision](ctx, t.kinds.of(revisionsResource), set.Namespace, name)
+		revision, err := readLive[*appsv1.ControllerRevision](ctx, t.kinds.of(revisionsResource), set.Namespace, name)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:

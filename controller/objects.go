@@ -10,36 +10,36 @@ import (
 	"statefulset.dev/controller/objects"
 )
 
-// newWatcher returns a watcher of the objects that templates of the term's sets describe.
-func (t *term) newWatcher() *objects.Watcher {
+// newObjectWatcher returns a watcher of the objects that templates of the term's sets describe.
+func (t *term) newObjectWatcher() *objects.Watcher {
 	return objects.NewWatcher(objects.Config{
 		Clients:    t.Objects,
 		Namespaces: t.ObjectNamespaces,
 		Discovery:  t.Host.Discovery(),
 		Clock:      t.Clock,
-		Sets:       setsOf{t},
-		MemoryOf:   t.objectsOf,
+		Sets:       knownSets{t},
+		MemoryOf:   t.findObjectsMemory,
 		Wake:       t.enqueue,
 	})
 }
 
-// objectsOf is the memory of a set's objects, nil if there is none.
-func (t *term) objectsOf(key cache.ObjectName) *objects.Memory {
-	if known := t.memory.find(key); known != nil {
-		return &known.objects
+// findObjectsMemory returns the memory of a set's objects, nil if there is none.
+func (t *term) findObjectsMemory(key cache.ObjectName) *objects.Memory {
+	if state := t.states.find(key); state != nil {
+		return &state.objects
 	}
 	return nil
 }
 
-// setsOf are the sets that a term knows.
-type setsOf struct{ term *term }
+// knownSets are the sets that a term knows.
+type knownSets struct{ term *term }
 
-func (s setsOf) Get(namespace, name string) (*v1.StatefulSet, bool) {
+func (s knownSets) Get(namespace, name string) (*v1.StatefulSet, bool) {
 	return get[*v1.StatefulSet](s.term.view, setsResource, namespace, name)
 }
 
-func (s setsOf) Kinds() []string { return s.term.view.values(setsResource, byObjectKind) }
+func (s knownSets) Kinds() []string { return s.term.view.values(setsResource, byObjectKind) }
 
-func (s setsOf) Describing(kind string) []*v1.StatefulSet {
+func (s knownSets) Describing(kind string) []*v1.StatefulSet {
 	return find[*v1.StatefulSet](s.term.view, setsResource, byObjectKind, kind)
 }

@@ -117,16 +117,16 @@ func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespace
 		t.Fatal(err)
 	}
 	term.Objects, term.ObjectNamespaces = clients, listed
-	term.objects = term.newWatcher()
+	term.objectWatcher = term.newObjectWatcher()
 	t.Cleanup(server.Close)
-	t.Cleanup(term.objects.Begin(t.Context()))
+	t.Cleanup(term.objectWatcher.Begin(t.Context()))
 	return term, served, sets
 }
 
-// kindOf is what a term knows of the ConfigMaps of a set.
+// actionKind is what a term knows of the ConfigMaps of a set.
 func (t *term) kindOf(test *testing.T, set *v1.StatefulSet) plan.Kind {
 	world := plan.World{Set: set, Now: t.Clock.Now()}
-	t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
+	t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 	return world.Kinds[configMapKind]
 }
 
@@ -145,7 +145,7 @@ func (t *term) becomes(test *testing.T, set *v1.StatefulSet, what string, is fun
 func (t *term) syncNow(test *testing.T, set *v1.StatefulSet) plan.Plan {
 	test.Helper()
 	world := t.view.world(set, t.Clock.Now())
-	t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
+	t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 	decided := plan.Compute(world)
 	t.execute(test.Context(), nil, set, decided)
 	// No informer runs in the test: without its revision in the view, the next sync would create it again.

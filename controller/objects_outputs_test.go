@@ -57,8 +57,8 @@ func look(t *testing.T, term *term, host *configMaps) (p plan.Plan, read []strin
 	t.Helper()
 	world := term.eventually(t, "objects are known", isKnown)
 	host.do(func() { host.read = nil })
-	known := term.memory.of(cache.MetaObjectToName(world.Set))
-	p, err := term.decide(t.Context(), known, &evaluation{term: term, known: known, set: world.Set}, world)
+	known := term.states.getOrCreate(cache.MetaObjectToName(world.Set))
+	p, err := term.decide(t.Context(), known, &evaluation{term: term, state: known, set: world.Set}, world)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAnObjectThatCannotBeReadHoldsUpItsPodOnly(t *testing.T) {
 	if want := "gives no ADDRESS: cannot read the object: "; len(given(p)) > 0 || !strings.Contains(p.Waiting, want) {
 		t.Errorf("the plan creates %q and waits for %q, want none, and %q", given(p), p.Waiting, want)
 	}
-	known := term.memory.of(cache.MetaObjectToName(set))
+	known := term.states.getOrCreate(cache.MetaObjectToName(set))
 	if known.objects.NextSync() == 0 {
 		t.Error("it is never tried again")
 	}

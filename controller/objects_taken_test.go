@@ -33,13 +33,13 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(1)
 	done := term.execute(t.Context(), nil, set,
-		plan.Plan{Aside: []action.Chain{{action.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
+		plan.Plan{Finally: []action.Chain{{action.CreateObject{Ordinal: 1, Template: "conf", Object: made}}}})
 	if done.stopped == nil || len(done.failures) > 0 {
 		t.Errorf("creating what there is: stopped by %v, failures %v, want it to be looked at again", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "the stranger is seen", func(w plan.World) bool { return w.Objects[confOf(1)] != nil })
 	if found := world.Objects[confOf(1)]; found.UID != "other" || found.OwnerLives ||
-		term.memory.of(cache.MetaObjectToName(set)).objects.NextSync() == 0 {
+		term.states.getOrCreate(cache.MetaObjectToName(set)).objects.NextSync() == 0 {
 		t.Errorf("the stranger is seen as %+v, want it as it is, and to be looked at again", found)
 	}
 	without := set.DeepCopy()
@@ -48,7 +48,7 @@ func TestANameThatIsTakenIsLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	term.eventually(t, "nothing is described any more", func(w plan.World) bool { return w.Objects == nil })
-	if next := term.memory.of(cache.MetaObjectToName(set)).objects.NextSync(); next != 0 {
+	if next := term.states.getOrCreate(cache.MetaObjectToName(set)).objects.NextSync(); next != 0 {
 		t.Errorf("a set that describes nothing is looked at again in %s, want never", next)
 	}
 }
@@ -72,7 +72,7 @@ func TestNamesThatOthersHaveAreLookedAtFirst(t *testing.T) {
 			world := plan.World{}
 			for end := time.Now().Add(20 * time.Second); !isKnown(world) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 				world = plan.World{Set: set, Now: term.Clock.Now(), Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: test.pod}}}}
-				term.objects.Observe(t.Context(), &term.memory.of(cache.MetaObjectToName(set)).objects, &world)
+				term.objectWatcher.Observe(t.Context(), &term.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 			}
 			if got := world.Objects[confOf(1)] != nil; !isKnown(world) || got != test.want {
 				t.Errorf("known %t, and the object of somebody else is seen: %t, want %t", isKnown(world), got, test.want)
@@ -87,8 +87,8 @@ func TestANameThatMayNotBeReadHoldsUpNothingElse(t *testing.T) {
 	term, host, set := newObjectTerm(t)
 	term.eventually(t, "the kind is known", isKnown)
 	host.do(func() { host.put(strange()); host.keeps = true })
-	known := term.memory.of(cache.MetaObjectToName(set))
-	known.objects.NameTaken(configMapKind, "web-1-conf")
+	known := term.states.getOrCreate(cache.MetaObjectToName(set))
+	known.objects.AddNameConflict(configMapKind, "web-1-conf")
 	world := term.eventually(t, "the kind is refused", func(w plan.World) bool { return w.Kinds[configMapKind].Refused != "" })
 	if kind := world.Kinds[configMapKind]; kind.Known || !strings.Contains(kind.Refused, "web-1-conf") {
 		t.Errorf("the kind is %+v, want it not to be known, because web-1-conf may not be read", kind)

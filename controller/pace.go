@@ -52,9 +52,9 @@ func (p *pace) failed(act action.Action, generation int64, err error, began, now
 	}
 }
 
-// kindOf names the kind of an action. A failed dry run of an eviction says nothing about actions
-// that need no such dry run.
-func kindOf(act action.Action) string {
+// actionKind names the kind of an action. A failed dry run of an eviction says nothing about
+// actions that need no such dry run.
+func actionKind(act action.Action) string {
 	if action.AsksBudgets(act) {
 		return fmt.Sprintf("%T as budgets allow", act)
 	}
@@ -77,8 +77,8 @@ func (e *execution) paceOf(kind string) *pace {
 
 // retryLater schedules a sync of the set for when an action may be retried.
 func (e *execution) retryLater(act action.Action) {
-	until := e.failed[plan.RequestOf(act)].until
-	if p := e.paceOf(kindOf(act)); p.until.After(until) {
+	until := e.failed[plan.RequestKey(act)].until
+	if p := e.paceOf(actionKind(act)); p.until.After(until) {
 		until = p.until
 	}
 	if wait := max(until.Sub(e.term.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {

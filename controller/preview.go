@@ -148,7 +148,7 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 	}
 	world := read.world(set, p.clock.Now())
 	world.Evaluation = render.Within(ctx)
-	if err := (&abilities{host: p.host}).tell(ctx, &world); err != nil {
+	if err := (&capabilities{host: p.host}).addTo(ctx, &world); err != nil {
 		return plan.World{}, unreadable("its own resources", err)
 	}
 	return world, nil
@@ -157,7 +157,7 @@ func (p *Preview) observe(ctx context.Context, set *v1.StatefulSet, neighbours [
 // Members reports each desired member of a set that has a pod in the cluster, in ascending order:
 // its ordinal, the UID and the revision of the pod, and whether the pod serves.
 func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
-	tell func(ordinal int, pod types.UID, revision string, serves bool)) error {
+	report func(ordinal int, pod types.UID, revision string, serves bool)) error {
 	known := newView(p.kinds)
 	if err := known.put(setsResource, set); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (p *Preview) Members(ctx context.Context, set *v1.StatefulSet,
 		answer.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
 		return answer
 	}
-	plan.TellMembers(world, tell)
+	plan.VisitMembers(world, report)
 	return nil
 }
 

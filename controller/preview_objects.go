@@ -45,7 +45,7 @@ func assumeObjects(ctx context.Context, world *plan.World, neighbours []v1.State
 	if !assumeKinds(world, kinds, namespaces) {
 		return ctx.Err()
 	}
-	if err := assumeGiven(ctx, world); err != nil {
+	if err := assumeRecordedSecrets(ctx, world); err != nil {
 		return err
 	}
 	at := slices.IndexFunc(neighbours, func(other v1.StatefulSet) bool { return other.Name == world.Set.Name })
@@ -105,19 +105,19 @@ func assume(world *plan.World, stored *v1.StatefulSet, template identity.Object,
 	}
 }
 
-// assumeGiven assumes that Secrets exist that claims and pods record: an earlier set may have
-// generated them. It visits the names that pods and claims record, no matter how many members the
-// set has, and ends with ctx.
-func assumeGiven(ctx context.Context, world *plan.World) error {
-	given := map[string]bool{}
-	for _, claim := range slices.Concat(world.Claims, world.Knowing) {
+// assumeRecordedSecrets assumes that Secrets exist that claims and pods record: an earlier set may
+// have generated them. It visits the names that pods and claims record, no matter how many members
+// the set has, and ends with ctx.
+func assumeRecordedSecrets(ctx context.Context, world *plan.World) error {
+	recorded := map[string]bool{}
+	for _, claim := range slices.Concat(world.Claims, world.ClaimsWithSecrets) {
 		for _, name := range identity.GeneratedOf(claim) {
-			given[name] = true
+			recorded[name] = true
 		}
 	}
 	for _, pod := range world.Pods {
 		for _, name := range identity.GeneratedOf(pod) {
-			given[name] = true
+			recorded[name] = true
 		}
 	}
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
@@ -126,7 +126,7 @@ func assumeGiven(ctx context.Context, world *plan.World) error {
 	}
 	templates = slices.DeleteFunc(templates, func(template identity.Object) bool { return !template.Generates() })
 	wanted := identity.OrdinalsOf(world.Set)
-	for name := range given {
+	for name := range recorded {
 		ordinals := identity.MemberOrdinals(name, world.Set.Name)
 		for _, template := range templates {
 			if err := ctx.Err(); err != nil {

@@ -99,21 +99,21 @@ func hasMoreRoom(before, after corev1.ResourceQuotaStatus) bool {
 
 // wakeForRoom makes the sets of a namespace that wait for room retry.
 func (t *term) wakeForRoom(namespace string) {
-	t.quotas.sweep(t.Clock.Now(), t.memory)
+	t.quotas.sweep(t.Clock.Now(), t.states)
 	at, news := t.quotas.gotRoom(namespace, t.Clock.Now())
 	if !news {
 		return
 	}
-	for _, known := range t.memory.all() {
-		if known.key.Namespace == namespace && known.failedSo(isQuota) {
-			t.queue.AddAfter(known.key, at.Sub(t.Clock.Now()))
+	for _, state := range t.states.all() {
+		if state.key.Namespace == namespace && state.failedSo(isQuota) {
+			t.queue.AddAfter(state.key, at.Sub(t.Clock.Now()))
 		}
 	}
 }
 
 // sweep drops, from time to time, the namespaces in which no set waits: a cluster may have any
 // number of namespaces in which pods come and go.
-func (q *quotas) sweep(now time.Time, memory *memory) {
+func (q *quotas) sweep(now time.Time, memory *setStates) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if now.Sub(q.swept) < roomKept {
@@ -121,9 +121,9 @@ func (q *quotas) sweep(now time.Time, memory *memory) {
 	}
 	q.swept = now
 	waiting := map[string]bool{}
-	for _, known := range memory.all() {
-		if known.failedSo(isQuota) {
-			waiting[known.key.Namespace] = true
+	for _, state := range memory.all() {
+		if state.failedSo(isQuota) {
+			waiting[state.key.Namespace] = true
 		}
 	}
 	maps.DeleteFunc(q.room, func(namespace string, at time.Time) bool { return !waiting[namespace] && now.Sub(at) >= roomKept })
@@ -158,9 +158,9 @@ func (e *execution) roomFor(p pace) bool {
 	return !room.Before(p.began) && !room.After(e.term.Clock.Now())
 }
 
-// mindRefusal makes sure that the controller notices room in a quota, also room that appeared while
-// the cluster was refusing the request.
-func (e *execution) mindRefusal(ctx context.Context, p *pace) {
+// handleQuotaRefusal makes sure that the controller notices room in a quota, also room that
+// appeared while the cluster was refusing the request.
+func (e *execution) handleQuotaRefusal(ctx context.Context, p *pace) {
 	if !isQuota(p.err) {
 		return
 	}

@@ -212,8 +212,8 @@ func TestOneMemberThatIsRefusedDoesNotKeepTheOthersFromBeingTried(t *testing.T) 
 
 func TestRoomIsRememberedWhereSomebodyMayWaitForIt(t *testing.T) {
 	const many = 10_000
-	quotas, memory, now := newQuotas(fake.NewClientset()), newMemory(), time.Now()
-	waiting := memory.of(cache.NewObjectName("shop", "web"))
+	quotas, memory, now := newQuotas(fake.NewClientset()), newSetStates(), time.Now()
+	waiting := memory.getOrCreate(cache.NewObjectName("shop", "web"))
 	waiting.keepFailures("web-uid", failures{paces: map[string]pace{"create": {attempt: attempt{
 		err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("exceeded quota: q"))}}}})
 	note := func(namespace string) {

@@ -35,10 +35,10 @@ const (
 	readinessEventTimeout = 10 * time.Second
 )
 
-// TellReadiness reports when the controller cannot work, and when it can again, until the context
+// ReportReadiness reports when the controller cannot work, and when it can again, until the context
 // ends.
-func (c *Controller) TellReadiness(ctx context.Context) {
-	var teller readinessTeller
+func (c *Controller) ReportReadiness(ctx context.Context) {
+	var reporter readinessReporter
 	ticker := c.config.Clock.NewTicker(readinessInterval)
 	defer ticker.Stop()
 	for {
@@ -48,55 +48,55 @@ func (c *Controller) TellReadiness(ctx context.Context) {
 			return
 		}
 		err := c.Ready()
-		c.ready.show(err)
-		switch teller.see(err, c.config.Clock.Now()) {
-		case tellNotReady:
+		c.readyGauge.show(err)
+		switch reporter.observe(err, c.config.Clock.Now()) {
+		case reportNotReady:
 			klog.FromContext(ctx).Error(err, "The controller cannot work")
 			c.sendReadiness(ctx, corev1.EventTypeWarning, reasonNotReady, err.Error())
-		case tellReady:
+		case reportReady:
 			klog.FromContext(ctx).Info("The controller can work again")
 			c.sendReadiness(ctx, corev1.EventTypeNormal, reasonReady, "the controller can work again")
-		case tellNothing:
+		case reportNothing:
 		}
 	}
 }
 
-// announcement is what to report.
-type announcement int
+// readinessReport is what to report.
+type readinessReport int
 
 const (
-	tellNothing announcement = iota
-	tellNotReady
-	tellReady
+	reportNothing readinessReport = iota
+	reportNotReady
+	reportReady
 )
 
-// readinessTeller decides when to report a state.
-type readinessTeller struct {
+// readinessReporter decides when to report a state.
+type readinessReporter struct {
 	since time.Time // zero while the controller can work
 	next  time.Time // when to report next that it cannot
 	pause time.Duration
 }
 
-func (r *readinessTeller) see(err error, now time.Time) announcement {
+func (r *readinessReporter) observe(err error, now time.Time) readinessReport {
 	switch {
 	case err == nil:
-		told := r.pause > 0
-		*r = readinessTeller{}
-		if told {
-			return tellReady
+		wasReported := r.pause > 0
+		*r = readinessReporter{}
+		if wasReported {
+			return reportReady
 		}
 	case r.since.IsZero():
 		r.since, r.next = now, now.Add(unreadyPatience)
 	case !now.Before(r.next):
 		r.pause = max(shortestRepeat, min(2*r.pause, longestRepeat))
 		r.next = now.Add(r.pause)
-		return tellNotReady
+		return reportNotReady
 	}
-	return tellNothing
+	return reportNothing
 }
 
 // sendReadiness writes an event about the lease for leader election.
-func (c *Controller) sendReadiness(ctx context.Context, kind, reason, message string) {
+func (c *Controller) sendReadiness(ctx context.Context, eventType, reason, message string) {
 	ctx, cancel := context.WithTimeout(ctx, readinessEventTimeout)
 	defer cancel()
 	now := metav1.NewTime(c.config.Clock.Now())
@@ -105,7 +105,7 @@ func (c *Controller) sendReadiness(ctx context.Context, kind, reason, message st
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: c.config.LeaseNamespace, Name: c.config.LeaseName,
 		},
-		Type: kind, Reason: reason, Message: fmt.Sprintf("%s: %s", c.config.Identity, message),
+		Type: eventType, Reason: reason, Message: fmt.Sprintf("%s: %s", c.config.Identity, message),
 		Source: corev1.EventSource{Component: "statefulset-apiserver"}, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 	}, metav1.CreateOptions{})
 	if err != nil {

@@ -28,7 +28,7 @@ func TestAControllerThatCannotWorkSaysSo(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			built.TellReadiness(ctx)
+			built.ReportReadiness(ctx)
 		}()
 
 		time.Sleep(time.Minute)
@@ -67,15 +67,15 @@ func toldAbout(t *testing.T, host *fake.Clientset) []corev1.Event {
 }
 
 func TestANewLeaderHasTimeForItsFirstLists(t *testing.T) {
-	var teller readinessTeller
+	var teller readinessReporter
 	begin := time.Unix(0, 0)
 	waiting := context.DeadlineExceeded
 	for _, at := range []int{0, 5, 10} {
-		if got := teller.see(waiting, begin.Add(time.Duration(at)*time.Second)); got != tellNothing {
+		if got := teller.observe(waiting, begin.Add(time.Duration(at)*time.Second)); got != reportNothing {
 			t.Errorf("after %d s: got %v, want nothing to be told", at, got)
 		}
 	}
-	if got := teller.see(nil, begin.Add(14*time.Second)); got != tellNothing {
+	if got := teller.observe(nil, begin.Add(14*time.Second)); got != reportNothing {
 		t.Errorf("when it can work: got %v, want nothing: nobody was told that it could not", got)
 	}
 }

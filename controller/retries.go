@@ -45,7 +45,7 @@ const shortestEvictionBackoff = 10 * time.Second
 // count only for this set, not for a later set with the same name.
 type failures struct {
 	set types.UID
-	// attempts have the text of plan.RequestOf as their key.
+	// attempts have the text of plan.RequestKey as their key.
 	attempts map[string]attempt
 	paces    map[string]pace
 }
@@ -64,7 +64,7 @@ type attempt struct {
 }
 
 // failed returns the failures of a set. They must not be changed.
-func (m *memo) failed(set types.UID) failures {
+func (m *setState) failed(set types.UID) failures {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failures.set == set {
@@ -75,7 +75,7 @@ func (m *memo) failed(set types.UID) failures {
 
 // keepFailures records what failed in the last sync of a set. An action that is not among these
 // failures starts with the shortest delay if it fails again.
-func (m *memo) keepFailures(set types.UID, failed failures) {
+func (m *setState) keepFailures(set types.UID, failed failures) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(failed.attempts) == 0 && len(failed.paces) == 0 {
@@ -87,7 +87,7 @@ func (m *memo) keepFailures(set types.UID, failed failures) {
 }
 
 // failedSo reports whether the last sync of the set had a failure of some kind.
-func (m *memo) failedSo(sort func(error) bool) bool {
+func (m *setState) failedSo(sort func(error) bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range m.failures.attempts {
@@ -147,7 +147,7 @@ func (e *execution) renewed(a attempt, version string) attempt {
 	case a.err == nil:
 	case a.generation != e.set.Generation:
 		a.until, a.delay = time.Time{}, 0
-	case a.version != version || e.term.changes.since(a.err, e.key.Namespace, a.began):
+	case a.version != version || e.term.changes.hasChangedSince(a.err, e.key.Namespace, a.began):
 		a.delay = min(a.delay, firstBackoffAfterChange/2)
 		if soon := a.began.Add(shortestBetweenChanges); soon.Before(a.until) {
 			a.until = soon
@@ -161,15 +161,15 @@ func (e *execution) lastFailure(act action.Action) attempt {
 	if len(e.earlier.attempts) == 0 {
 		return attempt{}
 	}
-	return e.renewed(e.earlier.attempts[plan.RequestOf(act)], plan.TargetOf(act).ResourceVersion)
+	return e.renewed(e.earlier.attempts[plan.RequestKey(act)], plan.TargetOf(act).ResourceVersion)
 }
 
-// noteFailure records that a request failed for a reason that is not a shortage.
-func (e *execution) noteFailure(act action.Action, err error, began time.Time) attempt {
+// recordFailure records that a request failed for a reason that is not a shortage.
+func (e *execution) recordFailure(act action.Action, err error, began time.Time) attempt {
 	last := e.lastFailure(act)
 	last.action, last.generation, last.version = act, e.set.Generation, plan.TargetOf(act).ResourceVersion
 	last = last.again(err, began, e.term.Clock.Now())
-	e.failed[plan.RequestOf(act)] = last
+	e.failed[plan.RequestKey(act)] = last
 	return last
 }
 

@@ -125,7 +125,7 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 			t.Fatalf("try %d: got %d creates, want 1", try, got)
 		}
 		if len(second.failures) != 1 || !errors.Is(second.failures[0].Err, refusal) ||
-			len(second.events) > 0 && second.events[0].kind == corev1.EventTypeWarning {
+			len(second.events) > 0 && second.events[0].eventType == corev1.EventTypeWarning {
 			t.Fatalf("try %d: got failures %v and events %v; want the same refusal and no event of it", try, second.failures, second.events)
 		}
 		if first.retryAfter != delay {

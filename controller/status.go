@@ -22,22 +22,22 @@ import (
 // fast.
 const statusInterval = 50 * time.Millisecond
 
-// bringStatus writes the status if a reader would notice a difference. If only counts differ from a
-// status that was just written, it returns how long the write can wait.
-func (t *term) bringStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) (time.Duration, error) {
+// updateStatus writes the status if a reader would notice a difference. If only counts differ from
+// a status that was just written, it returns how long the write can wait.
+func (t *term) updateStatus(ctx context.Context, set *v1.StatefulSet, status v1.StatefulSetStatus) (time.Duration, error) {
 	if equality.Semantic.DeepEqual(set.Status, status) {
 		return 0, nil
 	}
-	known := t.memory.of(cache.MetaObjectToName(set))
+	state := t.states.getOrCreate(cache.MetaObjectToName(set))
 	if equality.Semantic.DeepEqual(withoutCounts(set.Status), withoutCounts(status)) {
-		if left := known.statusWritten().Add(statusInterval).Sub(t.Clock.Now()); left > 0 {
+		if left := state.statusWritten().Add(statusInterval).Sub(t.Clock.Now()); left > 0 {
 			return left, nil
 		}
 	}
 	if _, err := t.writeStatus(ctx, set, status); err != nil {
 		return 0, err
 	}
-	known.keepStatusWritten(t.Clock.Now())
+	state.keepStatusWritten(t.Clock.Now())
 	return 0, nil
 }
 
@@ -65,19 +65,19 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 		case err != nil:
 			return fmt.Errorf("writing status: %w", err)
 		}
-		t.memory.of(cache.MetaObjectToName(set)).wrote(setsResource, written.ResourceVersion)
+		t.states.getOrCreate(cache.MetaObjectToName(set)).wrote(setsResource, written.ResourceVersion)
 		return nil
 	})
 	return written, err
 }
 
-func (m *memo) statusWritten() time.Time {
+func (m *setState) statusWritten() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.statusAt
 }
 
-func (m *memo) keepStatusWritten(at time.Time) {
+func (m *setState) keepStatusWritten(at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.statusAt = at

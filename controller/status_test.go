@@ -57,7 +57,7 @@ func TestOnlyCountsOfAStatusMayBeBehind(t *testing.T) {
 			}
 			bring := func(what string, status v1.StatefulSetStatus, wantLeft time.Duration, wantWritten int) {
 				t.Helper()
-				left, err := term.bringStatus(t.Context(), set, status)
+				left, err := term.updateStatus(t.Context(), set, status)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}

@@ -27,15 +27,15 @@ type stub struct {
 	text string
 }
 
-// unread is a stub of an object that no set uses, but that a set could use. A new set that needs
-// the object reads it from the cluster (unread.go).
-type unread struct{ stub }
+// usableStub is a stub of an object that no set uses, but that a set could use. A new set that
+// needs the object reads it from the cluster (unread.go).
+type usableStub struct{ stub }
 
 func newStub(object metav1.Object) *stub {
-	return &stub{text: hostread.Named(object, object.GetName()) + " " + object.GetResourceVersion()}
+	return &stub{text: hostread.IndexKey(object, object.GetName()) + " " + object.GetResourceVersion()}
 }
 
-func newUnread(object metav1.Object) *unread { return &unread{*newStub(object)} }
+func newUsableStub(object metav1.Object) *usableStub { return &usableStub{*newStub(object)} }
 
 func (s *stub) GetNamespace() string { return "" }
 
@@ -81,7 +81,7 @@ func indexStubs[S bucketed](baseOf func(metav1.Object) (string, bool)) cache.Ind
 	return hostread.IndexBy(func(s S) []string {
 		about := s.about()
 		if base, ok := baseOf(about); ok {
-			return []string{bucketOf(hostread.Named(about, base))}
+			return []string{bucketOf(hostread.IndexKey(about, base))}
 		}
 		return nil
 	})
@@ -92,7 +92,7 @@ func stubsOf[S bucketed](v view, kind resource, base string, baseOf func(metav1.
 	var all []S
 	for _, s := range find[S](v, kind, byBucket, bucketOf(base)) {
 		about := s.about()
-		if its, ok := baseOf(about); ok && hostread.Named(about, its) == base {
+		if its, ok := baseOf(about); ok && hostread.IndexKey(about, its) == base {
 			all = append(all, s)
 		}
 	}

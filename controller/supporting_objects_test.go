@@ -188,9 +188,9 @@ func newObjectTerm(t *testing.T, change ...func(*v1.StatefulSet)) (*term, *confi
 		t.Fatal(err)
 	}
 	term.Objects = clients
-	term.objects = term.newWatcher()
+	term.objectWatcher = term.newObjectWatcher()
 	t.Cleanup(server.Close)
-	t.Cleanup(term.objects.Begin(t.Context())) // the context has ended by then
+	t.Cleanup(term.objectWatcher.Begin(t.Context())) // the context has ended by then
 	return term, served, set
 }
 
@@ -201,7 +201,7 @@ func (t *term) eventually(test *testing.T, what string, is func(plan.World) bool
 	var world plan.World
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		world = plan.World{Set: set, Now: t.Clock.Now()}
-		t.objects.Observe(test.Context(), &t.memory.of(cache.MetaObjectToName(set)).objects, &world)
+		t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 		if is(world) {
 			return world
 		}
@@ -235,7 +235,8 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 	templates, _ := identity.OverridesOf(set).Objects()
 	made, _ := templates[0].Make(0)
 	if done := term.execute(t.Context(), nil, set,
-		plan.Plan{Aside: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil || len(done.failures) > 0 {
+		plan.Plan{Finally: []action.Chain{{action.CreateObject{Template: "conf", Object: made}}}}); done.stopped != nil ||
+		len(done.failures) > 0 {
 		t.Fatalf("creating: stopped by %v, failures %v", done.stopped, done.failures)
 	}
 	world := term.eventually(t, "what was created is seen", func(w plan.World) bool { return w.Objects[confOf(0)] != nil && isKnown(w) })
@@ -244,10 +245,11 @@ func TestObjectsAreCreatedAndChangedExactlyAsDecided(t *testing.T) {
 		t.Errorf("what was created is seen as %+v, want the set's, as it was written", found)
 	}
 	change := action.ApplyObject{Template: "conf", At: targetOf(world.Objects[confOf(0)]), Object: made}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{change}}}); done.stopped != nil || len(done.failures) > 0 {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{change}}}); done.stopped != nil ||
+		len(done.failures) > 0 {
 		t.Fatalf("changing: stopped by %v, failures %v", done.stopped, done.failures)
 	}
-	if done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{change}}}); done.stopped == nil {
+	if done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{change}}}); done.stopped == nil {
 		t.Errorf("changing it as it was before: stopped by nothing, failures %v, want it to be looked at again", done.failures)
 	}
 	want := []string{

@@ -26,9 +26,9 @@ import (
 // although no event woke it: a bookmark wakes no set.
 const staleViewInterval = 30 * time.Second
 
-// looksInVain is how many syncs in a row must find that an object has changed since it was seen,
-// before that is reported. With their back-off they take five seconds.
-const looksInVain = 10
+// staleSyncsBeforeReport is how many syncs in a row must find that an object has changed since it
+// was seen, before that is reported. With their back-off they take five seconds.
+const staleSyncsBeforeReport = 10
 
 // evaluationTime is how long a sync evaluates expressions of a set. It is far more than any set
 // should need, because each evaluation is bounded.
@@ -40,7 +40,7 @@ var errEvaluationTime = fmt.Errorf("expressions took longer than %s", evaluation
 // waits longer each time.
 func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectName) {
 	var again time.Duration
-	err := hostread.Guarded(ctx, func() (err error) {
+	err := hostread.CatchPanic(ctx, func() (err error) {
 		again, err = t.sync(ctx, turn, key)
 		return err
 	})
@@ -53,7 +53,7 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 		// renewal.
 		t.queue.AddAfter(key, t.RetryPeriod)
 		return
-	case saysLookAgain(err):
+	case isStaleRead(err):
 		klog.FromContext(ctx).V(2).Info("Requeuing a set that was not as expected", "set", key, "cause", err)
 		t.queue.AddRateLimited(key)
 		return
@@ -79,8 +79,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 		klog.FromContext(ctx).Info("Skipping a damaged set", "set", key, "UID", set.UID)
 		return 0, nil
 	}
-	known := t.memory.of(key)
-	if unseen := known.unseen(t.view); len(unseen) > 0 {
+	state := t.states.getOrCreate(key)
+	if unseen := state.unseen(t.view); len(unseen) > 0 {
 		t.gauges.skipped(t.kinds, unseen)
 		klog.FromContext(ctx).V(4).Info("Waiting for the caches to show own writes", "set", key, "unseen", unseen)
 		return staleViewInterval, nil
@@ -88,7 +88,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	ctx, span := t.startSpan(ctx, set)
 	defer func() { endSpan(span, err) }()
 
-	evaluation, err := t.beginEvaluation(ctx, known, set)
+	evaluation, err := t.beginEvaluation(ctx, state, set)
 	if err != nil {
 		return 0, err
 	}
@@ -97,28 +97,28 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if err != nil {
 		return 0, err
 	}
-	decided, err := t.decide(ctx, known, evaluation, world)
+	decided, err := t.decide(ctx, state, evaluation, world)
 	if err != nil {
 		return 0, err
 	}
 	if set, err = evaluation.complete(ctx); err != nil {
 		return 0, err
 	}
-	known.keepReads(decided.Records)
+	state.keepReads(decided.Cache)
 	t.gauges.show(set, decided)
 	done := t.execute(ctx, turn, set, decided)
-	known.addEvents(decided.Warnings, done.events)
+	state.addEvents(decided.Warnings, done.events)
 
 	status := decided.Status
-	if failures := slices.Concat(done.failures, t.inVain(key, done)); len(failures) > 0 {
+	if failures := slices.Concat(done.failures, t.staleReadFailures(key, done)); len(failures) > 0 {
 		status = plan.WithFailures(set.Status, decided, failures, world.Now)
 	}
-	statusAfter, err := t.bringStatus(ctx, set, status)
+	statusAfter, err := t.updateStatus(ctx, set, status)
 	if err != nil {
 		return 0, err
 	}
 	if statusAfter == 0 {
-		t.tell(set, milestones(set, &status)...)
+		t.emitEvents(set, statusEvents(set, &status)...)
 	}
 	if done.stopped != nil {
 		return 0, fmt.Errorf("carrying out plan: %w", done.stopped)
@@ -129,7 +129,7 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 	if done.unfinished || len(decided.Reads) > 0 {
 		t.queue.Add(key)
 	}
-	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, known.nextLookAtUnlabeledPods(), known.objects.NextSync()), nil
+	return soonest(decided.RequeueAfter, done.retryAfter, statusAfter, state.nextUnlabeledPodsSync(), state.objects.NextSync()), nil
 }
 
 // observe gathers what the planner may see of a set.
@@ -137,18 +137,18 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if identity.IsSetAside(set) {
 		return t.view.world(set, t.hostNow()), nil
 	}
-	known := t.memory.of(cache.MetaObjectToName(set))
-	if err := t.searchUnlabeledPods(ctx, set, known); err != nil {
+	state := t.states.getOrCreate(cache.MetaObjectToName(set))
+	if err := t.searchUnlabeledPods(ctx, set, state); err != nil {
 		return plan.World{}, err
 	}
-	unlabeled, err := t.readUnlabeledPods(ctx, known)
+	unlabeled, err := t.readUnlabeledPods(ctx, state)
 	if err != nil {
 		return plan.World{}, err
 	}
 	world := t.view.world(set, t.hostNow())
-	world.Records = known.lastReads()
+	world.Cache = state.lastReads()
 	world.Pods = append(world.Pods, unlabeled...)
-	if err := t.readUnread(ctx, known, &world); err != nil {
+	if err := t.readStubs(ctx, state, &world); err != nil {
 		return plan.World{}, err
 	}
 	unseen, err := t.readRevisions(ctx, set, missingRevisions(set, world.Pods, world.Revisions))
@@ -156,8 +156,8 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 		return plan.World{}, err
 	}
 	world.Revisions = append(world.Revisions, unseen...)
-	t.objects.Observe(ctx, &known.objects, &world)
-	if err := t.abilities.tell(ctx, &world); err != nil {
+	t.objectWatcher.Observe(ctx, &state.objects, &world)
+	if err := t.capabilities.addTo(ctx, &world); err != nil {
 		return plan.World{}, err
 	}
 	return world, nil
@@ -166,7 +166,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 // decide computes the plan of a world. The caches have only the metadata of objects. So objects are
 // read of which a pod waits for an output, and the plan is then computed again. No other objects
 // are read.
-func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, world plan.World) (plan.Plan, error) {
+func (t *term) decide(ctx context.Context, state *setState, evaluation *evaluation, world plan.World) (plan.Plan, error) {
 	within, cancel := context.WithTimeoutCause(ctx, evaluationTime, errEvaluationTime)
 	defer cancel()
 	world.Evaluation = render.Within(within)
@@ -174,30 +174,30 @@ func (t *term) decide(ctx context.Context, known *memo, evaluation *evaluation, 
 	for left := objects.OutputsPerSync; left > 0 && len(decided.Reads) > 0; {
 		due := decided.Reads[:min(left, len(decided.Reads))]
 		left -= len(due)
-		if err := evaluation.cover(ctx, &world, due); err != nil {
+		if err := evaluation.markOutputs(ctx, &world, due); err != nil {
 			return plan.Plan{}, err
 		}
-		unread = !t.objects.ReadOutputs(ctx, &known.objects, &world, due, t.trialOf(known)) || unread
-		if known.outputsEnded() {
+		unread = !t.objectWatcher.ReadOutputs(ctx, &state.objects, &world, due, t.trialOf(state)) || unread
+		if state.outputsEnded() {
 			return evaluation.stopOutputs(ctx)
 		}
 		decided = plan.Compute(world)
 	}
 	if len(world.Kinds) > 0 {
-		known.objects.AwaitOutputs(world.Objects, unread)
-		known.objects.SeekLost(decided.Lost, t.Clock.Now())
+		state.objects.AwaitOutputs(world.Objects, unread)
+		state.objects.SearchLost(decided.Lost, t.Clock.Now())
 	}
 	return decided, nil
 }
 
-// inVain is the action at which the plans of a set stopped again and again because an object was
-// not as it was seen, or because the pod of a removed member exists. Once is not worth a report,
-// because the next sync sees the change. If the cluster keeps answering like this, or its watches
-// no longer show its objects, it has a problem.
-func (t *term) inVain(key cache.ObjectName, done report) []plan.Failure {
+// staleReadFailures is the action at which the plans of a set stopped again and again because an
+// object was not as it was seen, or because the pod of a removed member exists. Once is not worth a
+// report, because the next sync sees the change. If the cluster keeps answering like this, or its
+// watches no longer show its objects, it has a problem.
+func (t *term) staleReadFailures(key cache.ObjectName, done report) []plan.Failure {
 	var answer apierrors.APIStatus
 	reports := errors.As(done.stopped, &answer) || errors.Is(done.stopped, errPodExists)
-	if t.queue.NumRequeues(key) < looksInVain || !saysLookAgain(done.stopped) || !reports {
+	if t.queue.NumRequeues(key) < staleSyncsBeforeReport || !isStaleRead(done.stopped) || !reports {
 		return nil
 	}
 	return []plan.Failure{{Action: done.stoppedAt, Err: done.stopped}}
@@ -218,10 +218,10 @@ func soonest(delays ...time.Duration) time.Duration {
 func (t *term) forget(key cache.ObjectName) time.Duration {
 	t.gauges.forget(key)
 	t.queue.Forget(key)
-	if known := t.memory.find(key); known != nil && len(known.unseen(t.view)) > 0 {
-		known.keepWritesOnly()
+	if state := t.states.find(key); state != nil && len(state.unseen(t.view)) > 0 {
+		state.keepWritesOnly()
 		return staleViewInterval
 	}
-	t.memory.forget(key)
+	t.states.forget(key)
 	return 0
 }

@@ -36,7 +36,7 @@ func TestAHostThatGoesOnSayingThatAnObjectHasChangedIsTold(t *testing.T) {
 			refuse(host, "create", "web-0", test.answer)
 			ready := func() v1.StatefulSetCondition {
 				t.Helper()
-				term.memory.of(key).footprint = footprint{} // the caches do not run
+				term.states.getOrCreate(key).ownWrites = ownWrites{} // the caches do not run
 				term.syncAndRequeue(t.Context(), nil, key)
 				after, err := term.Sets.AppsV1().StatefulSets(set.Namespace).Get(t.Context(), set.Name, metav1.GetOptions{})
 				if err != nil {
@@ -45,7 +45,7 @@ func TestAHostThatGoesOnSayingThatAnObjectHasChangedIsTold(t *testing.T) {
 				holding(t, term, after)
 				return conditionOf(after, v1.StatefulSetReady)
 			}
-			for look := range looksInVain {
+			for look := range staleSyncsBeforeReport {
 				if got := ready(); got.Reason != "CreatingMembers" {
 					t.Fatalf("look %d: got condition %v, want members that are being created", look, got)
 				}

@@ -45,7 +45,7 @@ func TestASetThatIsHeldWhileItIsWorkedOnGetsNothingMore(t *testing.T) {
 	ctx := holding(t, term, held)
 	done := term.execute(ctx, nil, set,
 		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
-	if writes := writesTo(host); !saysLookAgain(done.stopped) || len(writes) != 0 {
+	if writes := writesTo(host); !isStaleRead(done.stopped) || len(writes) != 0 {
 		t.Errorf("got stopped by %v and writes %v, want to look again, and none", done.stopped, writes)
 	}
 }

@@ -24,49 +24,49 @@ import (
 type term struct {
 	Config
 
-	// holds returns an error if the term is over although its context has not ended.
-	holds     func() error
-	kinds     kinds
-	informers informers
-	view      view
-	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	// slots are reserved by writes, unattended by syncs that no worker waits for.
-	slots      *slots
-	unattended chan struct{}
+	// checkLease returns an error if the term is over although its context has not ended.
+	checkLease func() error
+	kinds      kinds
+	informers  informers
+	view       view
+	queue      workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	// slots are reserved by writes, detachedSyncs by syncs that no worker waits for.
+	slots         *slots
+	detachedSyncs chan struct{}
 	// syncs are the running syncs, and other goroutines that the term must wait for.
-	syncs     sync.WaitGroup
-	memory    *memory
-	quotas    *quotas
-	changes   *changes
-	abilities *abilities
-	suspects  *suspects
-	objects   *objects.Watcher
-	gauges    *gauges
-	recorder  record.EventRecorder
+	syncs           sync.WaitGroup
+	states          *setStates
+	quotas          *quotas
+	changes         *changes
+	capabilities    *capabilities
+	interruptedSets *interruptedSets
+	objectWatcher   *objects.Watcher
+	gauges          *gauges
+	recorder        record.EventRecorder
 }
 
-func newTerm(config Config, all kinds, gauges *gauges, holds func() error) *term {
+func newTerm(config Config, all kinds, gauges *gauges, checkLease func() error) *term {
 	informers, view := newInformers(all)
 	t := &term{
-		Config:    config,
-		holds:     holds,
-		gauges:    gauges,
-		kinds:     all,
-		informers: informers,
-		view:      view,
+		Config:     config,
+		checkLease: checkLease,
+		gauges:     gauges,
+		kinds:      all,
+		informers:  informers,
+		view:       view,
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](shortestBackoff, longestBackoff),
 			// A delay does not depend on the time to which a clock is set meanwhile.
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "statefulset"}),
-		slots:      newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
-		unattended: make(chan struct{}, writesAtOnce),
-		memory:     newMemory(),
-		quotas:     newQuotas(config.Host),
-		changes:    newChanges(config.Host),
-		abilities:  &abilities{host: config.Host},
-		suspects:   newSuspects(),
+		slots:           newSlots(writesAtOnce, window.New(leastWindow, firstWindow, writesAtOnce)),
+		detachedSyncs:   make(chan struct{}, writesAtOnce),
+		states:          newSetStates(),
+		quotas:          newQuotas(config.Host),
+		changes:         newChanges(config.Host),
+		capabilities:    &capabilities{host: config.Host},
+		interruptedSets: newInterruptedSets(),
 	}
-	t.objects = t.newWatcher()
+	t.objectWatcher = t.newObjectWatcher()
 	return t
 }
 
@@ -79,28 +79,28 @@ func (t *term) run(ctx context.Context) {
 
 	var running sync.WaitGroup
 	defer t.gauges.reset()
-	defer t.objects.Begin(ctx)()
+	defer t.objectWatcher.Begin(ctx)()
 	defer t.syncs.Wait()
 	defer running.Wait()
 	defer t.queue.ShutDown()
 	t.handleEvents()
 	for i := range t.kinds {
-		running.Go(func() { t.inform(ctx, &t.kinds[i]) })
+		running.Go(func() { t.runInformer(ctx, &t.kinds[i]) })
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), t.informers.synced()...) {
 		return
 	}
 	klog.FromContext(ctx).Info("Controlling sets", "identity", t.Identity)
-	t.evaluateSuspects(ctx)
+	t.evaluateInterruptedSets(ctx)
 	for range t.ConcurrentSyncs {
 		running.Go(func() { t.work(ctx) })
 	}
 	<-ctx.Done()
 }
 
-// inform keeps the view of a kind up to date until the context ends. Sets come first: what the
+// runInformer keeps the view of a kind up to date until the context ends. Sets come first: what the
 // caches keep of other objects depends on which sets exist.
-func (t *term) inform(ctx context.Context, kind *kind) {
+func (t *term) runInformer(ctx context.Context, kind *kind) {
 	if kind.resource != setsResource && !cache.WaitFor(ctx, "", t.informers[setsResource].HasSyncedChecker()) {
 		return
 	}
@@ -113,5 +113,5 @@ func (t *term) ready() error {
 	if missing := t.informers.unsynced(t.kinds); missing != "" {
 		return fmt.Errorf("the controller leads and still waits for its first list of %s", missing)
 	}
-	return t.suspects.ready()
+	return t.interruptedSets.ready()
 }

@@ -178,8 +178,8 @@ func TestThePlannerDecidesTheSameOnTrimmedObjects(t *testing.T) {
 				trimmed.Revisions = append(trimmed.Revisions, trimmedBy(t, filled(t, full.Set), trimRevision, revision))
 			}
 			got, want := plan.Compute(trimmed), plan.Compute(full)
-			if !reflect.DeepEqual(got.Records, want.Records) {
-				t.Errorf("the records of trimmed objects differ from those of whole ones: got %+v, want %+v", got.Records, want.Records)
+			if !reflect.DeepEqual(got.Cache, want.Cache) {
+				t.Errorf("the records of trimmed objects differ from those of whole ones: got %+v, want %+v", got.Cache, want.Cache)
 			}
 			if !equality.Semantic.DeepEqual(parts(got), parts(want)) {
 				t.Errorf("plan for trimmed objects differs from the plan for whole ones (- got, + want):\n%s", diff.Diff(got, want))
@@ -202,7 +202,7 @@ func cpuOf(cores string) corev1.ResourceRequirements {
 
 // parts are what a plan says, its records apart.
 func parts(p plan.Plan) []any {
-	return []any{p.First, p.Chains, p.Aside, p.Warnings, p.Waiting, p.Status, p.Unavailable, p.MaxUnavailable, p.RequeueAfter}
+	return []any{p.First, p.Chains, p.Finally, p.Warnings, p.Waiting, p.Status, p.Unavailable, p.MaxUnavailable, p.RequeueAfter}
 }
 
 func TestTrimmingLeavesOutWhatTheCachesNeedNot(t *testing.T) {

@@ -66,19 +66,19 @@ func (t *term) work(ctx context.Context) {
 			defer t.queue.Done(key)
 			switch {
 			case ctx.Err() != nil:
-			case t.suspects.has(key):
+			case t.interruptedSets.isEvaluating(key):
 				t.queue.AddAfter(key, t.RetryPeriod)
 			default:
 				t.syncAndRequeue(ctx, turn, key)
 			}
 		})
-		t.attend(klog.LoggerWithValues(klog.FromContext(ctx), "set", key), turn, done)
+		t.awaitSync(klog.LoggerWithValues(klog.FromContext(ctx), "set", key), turn, done)
 	}
 }
 
-// attend waits until a sync is done. If another set needs the worker, it returns earlier, and the
-// sync waits for its running writes without a worker.
-func (t *term) attend(logger klog.Logger, turn *turn, done <-chan struct{}) {
+// awaitSync waits until a sync is done. If another set needs the worker, it returns earlier, and
+// the sync waits for its running writes without a worker.
+func (t *term) awaitSync(logger klog.Logger, turn *turn, done <-chan struct{}) {
 	ticker := t.Clock.NewTicker(turnLength)
 	defer ticker.Stop()
 	for began := t.Clock.Now(); ; {
@@ -95,11 +95,11 @@ func (t *term) attend(logger klog.Logger, turn *turn, done <-chan struct{}) {
 			continue
 		}
 		select {
-		case t.unattended <- struct{}{}:
+		case t.detachedSyncs <- struct{}{}:
 			logger.V(2).Info("Releasing the worker of a sync with running writes")
 			t.syncs.Go(func() {
 				<-done
-				<-t.unattended
+				<-t.detachedSyncs
 			})
 			return
 		default:

@@ -27,57 +27,57 @@ import (
 const (
 	// unlabeledPodsInterval is how often a pod that cannot be watched is read.
 	unlabeledPodsInterval = 15 * time.Second
-	// unlabeledPodsPerLook is how many such pods of a set are read again at once, those first that
+	// unlabeledPodsPerSync is how many such pods of a set are read again at once, those first that
 	// were last read the longest time ago.
-	unlabeledPodsPerLook = 32
+	unlabeledPodsPerSync = 32
 	// unlabeledPodsAtOnce is how many of these requests run at the same time.
 	unlabeledPodsAtOnce = 16
 )
 
-// sighting is a pod as it was last read; before the first read it has no time. The name of such a
-// pod was in use when a pod of the set was to be created, or should have been free, or the watch
+// unlabeledPod is a pod as it was last read; before the first read it has no time. The name of such
+// a pod was in use when a pod of the set was to be created, or should have been free, or the watch
 // has lost the pod. If the cache has no pod with that name, the pod lacks the label by which the
 // controller watches pods: a user removed the label, or the pod was never a member. The planner
 // must know it nevertheless, to repair or delete it or to report what is in the way. So it is read
 // from the cluster from time to time, until it is deleted or in the cache.
-type sighting struct {
+type unlabeledPod struct {
 	pod *corev1.Pod
 	at  time.Time
 }
 
 // addUnlabeledPod records that a name is in use by a pod that must be read.
-func (m *memo) addUnlabeledPod(name string) {
+func (m *setState) addUnlabeledPod(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.unlabeled == nil {
-		m.unlabeled = map[string]sighting{}
+		m.unlabeled = map[string]unlabeledPod{}
 	}
-	m.unlabeled[name] = sighting{}
+	m.unlabeled[name] = unlabeledPod{}
 }
 
-// podLeft records a pod that the watch no longer shows, although nothing says that it is being
-// deleted: a user may have removed its label. If it is not the pod of a desired member, no create
-// would fail because of its name, so nothing else would find it.
-func (t *term) podLeft(object any, keys []cache.ObjectName) {
+// recordUnwatchedPod records a pod that the watch no longer shows, although nothing says that it is
+// being deleted: a user may have removed its label. If it is not the pod of a desired member, no
+// create would fail because of its name, so nothing else would find it.
+func (t *term) recordUnwatchedPod(object any, keys []cache.ObjectName) {
 	pod, is := object.(*corev1.Pod)
 	if !is || pod.DeletionTimestamp != nil {
 		return
 	}
 	for _, key := range keys {
 		if set, _, named := identity.ParsePodName(pod.Name); named && set == key.Name {
-			t.memory.of(key).addUnlabeledPod(pod.Name)
+			t.states.getOrCreate(key).addUnlabeledPod(pod.Name)
 		}
 	}
 }
 
 // isSearched reports whether the term has searched for unlabeled pods of the set.
-func (m *memo) isSearched() bool {
+func (m *setState) isSearched() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.searched
 }
 
-func (m *memo) noteSearch() {
+func (m *setState) setSearchedPods() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.searched = true
@@ -85,12 +85,12 @@ func (m *memo) noteSearch() {
 
 // searchUnlabeledPods searches, once in a term, for pods that lost their label while no controller
 // watched them: the status counts more pods than the view shows.
-func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *memo) error {
-	if m.isSearched() {
+func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, state *setState) error {
+	if state.isSearched() {
 		return nil
 	}
 	if len(find[*corev1.Pod](t.view, podsResource, byController, string(set.UID))) >= int(set.Status.Replicas) {
-		m.noteSearch()
+		state.setSearchedPods()
 		return nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
@@ -112,31 +112,31 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, m *
 		pod := &pods.Items[i]
 		_, labeled := pod.Labels[appsv1.StatefulSetPodNameLabel]
 		if name, _, named := identity.ParsePodName(pod.Name); named && name == set.Name && !labeled && metav1.IsControlledBy(pod, set) {
-			m.addUnlabeledPod(pod.Name)
+			state.addUnlabeledPod(pod.Name)
 		}
 	}
 	if pods.Continue == "" { // otherwise the next search finds more pods, once these have their labels again
-		m.noteSearch()
+		state.setSearchedPods()
 	}
 	return nil
 }
 
 // unlabeledPodChanged makes the next sync read a pod again that has changed. It ignores names that
 // are not recorded.
-func (m *memo) unlabeledPodChanged(name string) { m.sawUnlabeledPod(name, nil, time.Time{}) }
+func (m *setState) unlabeledPodChanged(name string) { m.recordUnlabeledPod(name, nil, time.Time{}) }
 
-// sawUnlabeledPod records what was read.
-func (m *memo) sawUnlabeledPod(name string, pod *corev1.Pod, at time.Time) {
+// recordUnlabeledPod records what was read.
+func (m *setState) recordUnlabeledPod(name string, pod *corev1.Pod, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.unlabeled[name]; ok {
-		m.unlabeled[name] = sighting{pod, at}
+		m.unlabeled[name] = unlabeledPod{pod, at}
 	}
 }
 
 // unlabeledPodsDue are the names to read now, most urgent first: all that were never read, then
 // some that were not read for long.
-func (m *memo) unlabeledPodsDue(now time.Time) []string {
+func (m *setState) unlabeledPodsDue(now time.Time) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var due, again []string
@@ -149,11 +149,11 @@ func (m *memo) unlabeledPodsDue(now time.Time) []string {
 		}
 	}
 	slices.SortFunc(again, func(a, b string) int { return m.unlabeled[a].at.Compare(m.unlabeled[b].at) })
-	return append(due, again[:min(len(again), unlabeledPodsPerLook)]...)
+	return append(due, again[:min(len(again), unlabeledPodsPerSync)]...)
 }
 
 // unlabeledPods are the pods as they were last read, by name.
-func (m *memo) unlabeledPods() map[string]*corev1.Pod {
+func (m *setState) unlabeledPods() map[string]*corev1.Pod {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	pods := make(map[string]*corev1.Pod, len(m.unlabeled))
@@ -163,8 +163,8 @@ func (m *memo) unlabeledPods() map[string]*corev1.Pod {
 	return pods
 }
 
-// nextLookAtUnlabeledPods is when to read the pods again, zero if there are none.
-func (m *memo) nextLookAtUnlabeledPods() time.Duration {
+// nextUnlabeledPodsSync is when to read the pods again, zero if there are none.
+func (m *setState) nextUnlabeledPodsSync() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.unlabeled) == 0 {
@@ -173,7 +173,7 @@ func (m *memo) nextLookAtUnlabeledPods() time.Duration {
 	return unlabeledPodsInterval
 }
 
-func (m *memo) dropUnlabeledPod(name string) {
+func (m *setState) dropUnlabeledPod(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.unlabeled, name)
@@ -181,38 +181,38 @@ func (m *memo) dropUnlabeledPod(name string) {
 
 // readUnlabeledPods are the pods that use names of a set and are not in the cache. Those that are
 // due are read from the cluster.
-func (t *term) readUnlabeledPods(ctx context.Context, m *memo) ([]*corev1.Pod, error) {
-	for name := range m.unlabeledPods() {
-		if _, ok := get[*corev1.Pod](t.view, podsResource, m.key.Namespace, name); ok {
-			m.dropUnlabeledPod(name)
+func (t *term) readUnlabeledPods(ctx context.Context, state *setState) ([]*corev1.Pod, error) {
+	for name := range state.unlabeledPods() {
+		if _, ok := get[*corev1.Pod](t.view, podsResource, state.key.Namespace, name); ok {
+			state.dropUnlabeledPod(name)
 		}
 	}
-	due := m.unlabeledPodsDue(t.Clock.Now())
-	errs := hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.lookAtUnlabeledPod(ctx, m, due[i]) })
+	due := state.unlabeledPodsDue(t.Clock.Now())
+	errs := hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.refreshUnlabeledPod(ctx, state, due[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return slices.Collect(maps.Values(m.unlabeledPods())), nil
+	return slices.Collect(maps.Values(state.unlabeledPods())), nil
 }
 
-func (t *term) lookAtUnlabeledPod(ctx context.Context, m *memo, name string) error {
+func (t *term) refreshUnlabeledPod(ctx context.Context, state *setState, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	pod, err := lookUp[*corev1.Pod](ctx, t.kinds.of(podsResource), m.key.Namespace, name)
+	pod, err := readLive[*corev1.Pod](ctx, t.kinds.of(podsResource), state.key.Namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
-		m.dropUnlabeledPod(name)
+		state.dropUnlabeledPod(name)
 	case err != nil:
 		return err
 	case isWatched(pod):
 		// The cache is just not up to date yet. Together with its view of the other members, this
 		// pod would make up a world that never existed: one in which a lower member that was
 		// deleted meanwhile is still ready, so that the next one may be created.
-		m.dropUnlabeledPod(name)
-		m.wrote(podsResource, pod.ResourceVersion)
+		state.dropUnlabeledPod(name)
+		state.wrote(podsResource, pod.ResourceVersion)
 		return &staleRead{fmt.Errorf("pod %q is not in the cache yet", name)}
 	default:
-		m.sawUnlabeledPod(name, pod, t.Clock.Now())
+		state.recordUnlabeledPod(name, pod, t.Clock.Now())
 	}
 	return nil
 }

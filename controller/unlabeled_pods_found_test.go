@@ -38,14 +38,14 @@ func TestASurplusPodWithoutLabelIsFound(t *testing.T) {
 		happens func(*testing.T, *term, *v1.StatefulSet, *corev1.Pod)
 	}{
 		"when the watch shows it no more": {2, func(_ *testing.T, term *term, set *v1.StatefulSet, pod *corev1.Pod) {
-			term.memory.of(cache.MetaObjectToName(set)).noteSearch()
+			term.states.getOrCreate(cache.MetaObjectToName(set)).setSearchedPods()
 			before := pod.DeepCopy()
 			before.Labels["statefulset.kubernetes.io/pod-name"] = pod.Name
 			term.handlerOf(term.kinds.of(podsResource)).OnDelete(before)
 		}},
 		"when its claim is due": {1, func(t *testing.T, term *term, set *v1.StatefulSet, _ *corev1.Pod) {
-			done := term.execute(t.Context(), nil, set, plan.Plan{Aside: []action.Chain{{due}}})
-			if !saysLookAgain(done.stopped) {
+			done := term.execute(t.Context(), nil, set, plan.Plan{Finally: []action.Chain{{due}}})
+			if !isStaleRead(done.stopped) {
 				t.Errorf("got %v, want the claim to be kept and the set to be looked at again", done.stopped)
 			}
 		}},
@@ -105,13 +105,13 @@ func TestAClaimThatAPodKeepsIsReported(t *testing.T) {
 	key := cache.MetaObjectToName(set)
 	due := action.DeleteClaim{Ordinal: 1, Claim: action.Target{Name: "data-web-1"}}
 	done := report{stopped: &staleRead{fmt.Errorf("pod web-1 of the removed member %w", errPodExists)}, stoppedAt: due}
-	for look := range looksInVain {
-		if failures := term.inVain(key, done); len(failures) > 0 {
+	for look := range staleSyncsBeforeReport {
+		if failures := term.staleReadFailures(key, done); len(failures) > 0 {
 			t.Fatalf("look %d: got %v, want nothing yet", look, failures)
 		}
 		term.queue.AddRateLimited(key)
 	}
-	if failures := term.inVain(key, done); len(failures) != 1 || failures[0].Action != action.Action(due) {
+	if failures := term.staleReadFailures(key, done); len(failures) != 1 || failures[0].Action != action.Action(due) {
 		t.Errorf("got %v, want the claim that cannot be deleted", failures)
 	}
 }

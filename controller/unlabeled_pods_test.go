@@ -38,7 +38,7 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	if err != nil || len(world.Pods) != 1 || world.Pods[0].Name != "web-0" {
 		t.Fatalf("got pods %v and error %v, want the pod that was in the way", world.Pods, err)
 	}
-	if got := term.memory.of(key).nextLookAtUnlabeledPods(); got != unlabeledPodsInterval {
+	if got := term.states.getOrCreate(key).nextUnlabeledPodsSync(); got != unlabeledPodsInterval {
 		t.Errorf("got next look %s, want %s", got, unlabeledPodsInterval)
 	}
 
@@ -47,8 +47,8 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 	}
 	clock.Step(unlabeledPodsInterval)
 	world, err = term.observe(t.Context(), set)
-	if err != nil || len(world.Pods) != 0 || term.memory.of(key).nextLookAtUnlabeledPods() != 0 {
-		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.memory.of(key).nextLookAtUnlabeledPods(), err)
+	if err != nil || len(world.Pods) != 0 || term.states.getOrCreate(key).nextUnlabeledPodsSync() != 0 {
+		t.Errorf("got pods %v, next look %s and error %v; want none", world.Pods, term.states.getOrCreate(key).nextUnlabeledPodsSync(), err)
 	}
 }
 
@@ -65,11 +65,11 @@ func TestAPodThatTheCacheWillShowIsWaitedFor(t *testing.T) {
 	term.execute(t.Context(), nil, set,
 		plan.Plan{Chains: []action.Chain{{action.CreateMember{Pod: identity.Pod(set, &set.Spec.Template, "rev", 0)}}}})
 	_, err := term.observe(t.Context(), set)
-	known := term.memory.of(cache.MetaObjectToName(set))
-	if !saysLookAgain(err) || len(known.unlabeledPods()) != 0 {
+	known := term.states.getOrCreate(cache.MetaObjectToName(set))
+	if !isStaleRead(err) || len(known.unlabeledPods()) != 0 {
 		t.Errorf("got error %v and pods %v, want to look again, and no pod that is only late", err, known.unlabeledPods())
 	}
-	if got := known.footprint.versions[podsResource]; got != "900" {
+	if got := known.ownWrites.versions[podsResource]; got != "900" {
 		t.Errorf("the set waits for version %q of pods, want %q", got, "900")
 	}
 }
@@ -104,7 +104,7 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 		if err := host.Tracker().Add(pod); err != nil {
 			t.Fatal(err)
 		}
-		term.memory.of(key).addUnlabeledPod(pod.Name)
+		term.states.getOrCreate(key).addUnlabeledPod(pod.Name)
 	}
 	look := func() (int, error) {
 		world, err := term.observe(t.Context(), set)
@@ -119,12 +119,12 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 		{"first", 0, 0, many},
 		{"at the next event", time.Second, 0, 0},
 		{"when two were not as they were seen", time.Second, 2, 2},
-		{"after a while", unlabeledPodsInterval, 0, unlabeledPodsPerLook},
-		{"at the event after that, those that are still due", time.Second, 0, unlabeledPodsPerLook},
+		{"after a while", unlabeledPodsInterval, 0, unlabeledPodsPerSync},
+		{"at the event after that, those that are still due", time.Second, 0, unlabeledPodsPerSync},
 	} {
 		clock.Step(step.after)
 		for ordinal := range step.changed {
-			term.memory.of(key).unlabeledPodChanged(fmt.Sprintf("web-%d", ordinal))
+			term.states.getOrCreate(key).unlabeledPodChanged(fmt.Sprintf("web-%d", ordinal))
 		}
 		reads, told := readsOf(t, host, look)
 		t.Logf("%s: %d reads, %d pods told of", step.when, reads, told)
@@ -143,13 +143,13 @@ func TestAnUnlabeledPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := cache.MetaObjectToName(set)
-	term.memory.of(key).addUnlabeledPod(unlabelled.Name)
+	term.states.getOrCreate(key).addUnlabeledPod(unlabelled.Name)
 	if _, err := term.observe(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
 	refuse(host, "patch", "web-0", apierrors.NewConflict(corev1.Resource("pods"), "web-0", fmt.Errorf("changed")))
 	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
-	if due := term.memory.of(key).unlabeledPodsDue(term.Clock.Now()); len(due) != 1 {
+	if due := term.states.getOrCreate(key).unlabeledPodsDue(term.Clock.Now()); len(due) != 1 {
 		t.Errorf("got %v to be looked at after a conflict, want the pod", due)
 	}
 }

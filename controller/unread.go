@@ -19,36 +19,36 @@ import (
 	"statefulset.dev/identity"
 )
 
-// unreadAtOnce is how many objects of a set are read at a time.
-const unreadAtOnce = 16
+// stubReadsAtOnce is how many objects of a set are read at a time.
+const stubReadsAtOnce = 16
 
-// unreadOf are the objects that the planner must know although the view has only stubs of them, by
-// kind: they existed before the set, and have not changed since.
-func (v view) unreadOf(set *v1.StatefulSet) map[*unread]resource {
-	wanted := map[*unread]resource{}
+// neededStubs are the stubs of objects that the planner must know, by kind: the objects existed
+// before the set, and have not changed since.
+func (v view) neededStubs(set *v1.StatefulSet) map[*usableStub]resource {
+	wanted := map[*usableStub]resource{}
 	for _, base := range claimBases(set) {
-		for _, s := range stubsOf[*unread](v, claimsResource, hostread.Named(set, base), baseOfClaim) {
+		for _, s := range stubsOf[*usableStub](v, claimsResource, hostread.IndexKey(set, base), baseOfClaim) {
 			wanted[s] = claimsResource
 		}
 	}
-	for _, s := range stubsOf[*unread](v, revisionsResource, hostread.Named(set, identity.RevisionBase(set.Name)), baseOfRevision) {
+	for _, s := range stubsOf[*usableStub](v, revisionsResource, hostread.IndexKey(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		wanted[s] = revisionsResource
 	}
 	return wanted
 }
 
-// readUnread adds to a world the objects of which the view has only stubs. Each is read from the
+// readStubs adds to a world the objects of which the view has only stubs. Each is read from the
 // cluster once: its next change brings it into the cache, where it replaces the stub.
-func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) error {
-	wanted := t.view.unreadOf(world.Set)
-	missing := known.missing(wanted)
-	err := errors.Join(hostread.InParallel(ctx, len(missing), unreadAtOnce, func(i int) error {
-		return t.read(ctx, known, missing[i], wanted[missing[i]])
+func (t *term) readStubs(ctx context.Context, state *setState, world *plan.World) error {
+	wanted := t.view.neededStubs(world.Set)
+	missing := state.missing(wanted)
+	err := errors.Join(hostread.InParallel(ctx, len(missing), stubReadsAtOnce, func(i int) error {
+		return t.read(ctx, state, missing[i], wanted[missing[i]])
 	})...)
 	if err != nil {
 		return err
 	}
-	for _, object := range known.found() {
+	for _, object := range state.found() {
 		switch object := object.(type) {
 		case *corev1.PersistentVolumeClaim:
 			world.Claims = append(world.Claims, object)
@@ -61,28 +61,28 @@ func (t *term) readUnread(ctx context.Context, known *memo, world *plan.World) e
 
 // read reads the object of a stub. It leaves out an object that was deleted; the cache will receive
 // its event.
-func (t *term) read(ctx context.Context, known *memo, s *unread, of resource) error {
+func (t *term) read(ctx context.Context, state *setState, s *usableStub, of resource) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	kind := t.kinds.of(of)
 	about := s.about()
-	object, err := lookUp[metav1.Object](ctx, kind, about.Namespace, about.Name)
+	object, err := readLive[metav1.Object](ctx, kind, about.Namespace, about.Name)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		return err
 	}
-	known.keepRead(s, kind.trim(t.view, object))
+	state.keepRead(s, kind.trim(t.view, object))
 	return nil
 }
 
 // missing are the stubs whose objects were not read. It drops the objects of other stubs.
-func (m *memo) missing(wanted map[*unread]resource) []*unread {
+func (m *setState) missing(wanted map[*usableStub]resource) []*usableStub {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.read, func(s *unread, _ any) bool { return wanted[s] == "" })
-	var missing []*unread
+	maps.DeleteFunc(m.read, func(s *usableStub, _ any) bool { return wanted[s] == "" })
+	var missing []*usableStub
 	for s := range wanted {
 		if _, ok := m.read[s]; !ok {
 			missing = append(missing, s)
@@ -91,17 +91,17 @@ func (m *memo) missing(wanted map[*unread]resource) []*unread {
 	return missing
 }
 
-func (m *memo) keepRead(s *unread, object any) {
+func (m *setState) keepRead(s *usableStub, object any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.read == nil {
-		m.read = map[*unread]any{}
+		m.read = map[*usableStub]any{}
 	}
 	m.read[s] = object
 }
 
 // found are the objects that were read.
-func (m *memo) found() []any {
+func (m *setState) found() []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := make([]any, 0, len(m.read))

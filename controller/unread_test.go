@@ -97,7 +97,7 @@ func TestTheClaimsThatWereThereBeforeTheSetAreRead(t *testing.T) {
 			t.Errorf("%s: got reads of %v, want %v", step.sentence, got, step.wantReads)
 		}
 	}
-	if got := len(term.memory.find(cache.MetaObjectToName(set)).read); got != 1 {
+	if got := len(term.states.find(cache.MetaObjectToName(set)).read); got != 1 {
 		t.Errorf("got %d claims remembered, want the one that has not changed", got)
 	}
 }
@@ -164,7 +164,7 @@ func TestTheHostIsListedWhenItIsKnownWhichSetsThereAre(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{}, len(all))
 		for i := range all {
-			go func() { term.inform(ctx, &all[i]); done <- struct{}{} }()
+			go func() { term.runInformer(ctx, &all[i]); done <- struct{}{} }()
 		}
 		eventually(t, "the caches are filled", func() bool { return informers.unsynced(all) == "" })
 		if claim, ok := get[*corev1.PersistentVolumeClaim](v, claimsResource, "shop", "www-web-0"); !ok {

@@ -12,9 +12,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// requests are events about requests of users that the controller has just observed. The event of a
-// released evaluation is emitted when the expressions are evaluated.
-func requests(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
+// userActionEvents are events about requests of users that the controller has just observed. The
+// event of a released evaluation is emitted when the expressions are evaluated.
+func userActionEvents(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event) {
 	reasons := map[v1.UserActionType]string{
 		v1.PromoteUserAction: v1.ReasonRolloutPromoted, v1.PromoteAllUserAction: v1.ReasonRolloutPromoted,
 		v1.AbortUserAction:   v1.ReasonRolloutAborted,
@@ -25,7 +25,7 @@ func requests(set *v1.StatefulSet, after *v1.StatefulSetStatus) (events []event)
 		a := &after.UserActions[i]
 		before, reason := set.Status.UserAction(a.Action), reasons[a.Action]
 		if reason != "" && a.Observed && before != nil && !before.Observed {
-			events = append(events, event{kind: corev1.EventTypeNormal, reason: reason, text: identity.DescribeUserAction(set.Name, a)})
+			events = append(events, event{eventType: corev1.EventTypeNormal, reason: reason, text: identity.DescribeUserAction(set.Name, a)})
 		}
 	}
 	return events

@@ -93,13 +93,14 @@ func (v view) world(set *v1.StatefulSet, now time.Time) plan.World {
 	pods := v.podsOf(set)
 	claims := append(v.claimsOf(set), v.ownedClaims(set, pods)...)
 	return plan.World{
-		Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims, Knowing: v.knowingOf(set), Rivals: v.rivalsOf(set), Now: now}
+		Set: set, Revisions: v.revisionsOf(set), Pods: pods, Claims: claims,
+		ClaimsWithSecrets: v.claimsRecordingSecrets(set), Rivals: v.rivalsOf(set), Now: now}
 }
 
 func (v view) podsOf(set *v1.StatefulSet) []*corev1.Pod {
 	return distinct(
 		find[*corev1.Pod](v, podsResource, byController, string(set.UID)),
-		find[*corev1.Pod](v, podsResource, byMemberOf, hostread.Named(set, set.Name)),
+		find[*corev1.Pod](v, podsResource, byMemberOf, hostread.IndexKey(set, set.Name)),
 	)
 }
 
@@ -111,12 +112,12 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 		}
 	}
 	var taken []*appsv1.ControllerRevision
-	for _, stub := range stubsOf[*stub](v, revisionsResource, hostread.Named(set, identity.RevisionBase(set.Name)), baseOfRevision) {
+	for _, stub := range stubsOf[*stub](v, revisionsResource, hostread.IndexKey(set, identity.RevisionBase(set.Name)), baseOfRevision) {
 		taken = append(taken, &appsv1.ControllerRevision{ObjectMeta: *stub.about()})
 	}
 	return distinct(
 		find[*appsv1.ControllerRevision](v, revisionsResource, byController, string(set.UID)),
-		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, hostread.Named(set, identity.RevisionBase(set.Name))),
+		find[*appsv1.ControllerRevision](v, revisionsResource, byRevisionBase, hostread.IndexKey(set, identity.RevisionBase(set.Name))),
 		adoptable, taken,
 	)
 }
@@ -126,15 +127,15 @@ func (v view) revisionsOf(set *v1.StatefulSet) []*appsv1.ControllerRevision {
 func (v view) claimsOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
 	var claims []*corev1.PersistentVolumeClaim
 	for _, base := range claimBases(set) {
-		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, hostread.Named(set, base))...)
+		claims = append(claims, find[*corev1.PersistentVolumeClaim](v, claimsResource, byClaimBase, hostread.IndexKey(set, base))...)
 	}
 	return claims
 }
 
-// knowingOf finds the claims that record generated Secrets and may belong to claim templates that
-// the set had earlier.
-func (v view) knowingOf(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
-	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byKnowing, hostread.Named(set, set.Name))
+// claimsRecordingSecrets finds the claims that record generated Secrets and may belong to claim
+// templates that the set had earlier.
+func (v view) claimsRecordingSecrets(set *v1.StatefulSet) []*corev1.PersistentVolumeClaim {
+	return find[*corev1.PersistentVolumeClaim](v, claimsResource, byRecordedSecrets, hostread.IndexKey(set, set.Name))
 }
 
 // ownedClaims finds the claims that a set or its pods control, and that do not belong to the set's
@@ -158,7 +159,7 @@ func (v view) ownedClaims(set *v1.StatefulSet, pods []*corev1.Pod) (claims []*co
 func (v view) rivalsOf(set *v1.StatefulSet) map[string]string {
 	var rivals map[string]string
 	for i, base := range claimBases(set) {
-		for _, other := range find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.Named(set, base)) {
+		for _, other := range find[*v1.StatefulSet](v, setsResource, byClaimBase, hostread.IndexKey(set, base)) {
 			if other.UID == set.UID || !older(other, set) {
 				continue
 			}

@@ -29,7 +29,7 @@ func (e *execution) add(ctx context.Context, kind resource, what subject, object
 		if err != nil {
 			return err
 		}
-		e.term.memory.of(e.key).wrote(kind, version)
+		e.term.states.getOrCreate(e.key).wrote(kind, version)
 		return nil
 	})
 }
@@ -40,23 +40,23 @@ func (e *execution) change(ctx context.Context, kind resource, what subject, obj
 		if err != nil {
 			return err
 		}
-		e.term.memory.of(e.key).wrote(kind, version)
+		e.term.states.getOrCreate(e.key).wrote(kind, version)
 		return nil
 	})
 }
 
 func (e *execution) remove(ctx context.Context, kind resource, what subject, object action.Target) error {
-	return e.takeAway(ctx, kind, what, object, e.term.kinds.of(kind).delete)
+	return e.deleteOrEvict(ctx, kind, what, object, e.term.kinds.of(kind).delete)
 }
 
-// takeAway deletes or evicts an object.
-func (e *execution) takeAway(ctx context.Context, kind resource, what subject, object action.Target,
+// deleteOrEvict deletes or evicts an object.
+func (e *execution) deleteOrEvict(ctx context.Context, kind resource, what subject, object action.Target,
 	by func(ctx context.Context, namespace string, object action.Target) error) error {
 	return e.do(ctx, deletion, what, func(ctx context.Context) error {
 		if err := by(ctx, e.set.Namespace, object); err != nil {
 			return err
 		}
-		e.term.memory.of(e.key).removed(kind, object)
+		e.term.states.getOrCreate(e.key).removed(kind, object)
 		return nil
 	})
 }
@@ -82,16 +82,16 @@ func (e *execution) do(ctx context.Context, verb verb, what subject, call func(c
 		switch {
 		case err == nil:
 			return nil
-		case saysStale(verb, err):
-			e.term.memory.of(e.key).unlabeledPodChanged(what.name)
+		case isStaleWrite(verb, err):
+			e.term.states.getOrCreate(e.key).unlabeledPodChanged(what.name)
 			return &staleRead{fmt.Errorf("%s %s: %w", verb.doing(), what, err)}
 		}
 		// A terminating namespace takes the set with it, so there is nothing to report.
 		if plan.IsNotAllowed(err) {
-			e.note(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what,
+			e.recordEvent(corev1.EventTypeWarning, v1.ReasonEvictionBlocked, fmt.Sprintf("Could not %s ", verb.asBudgetsAllow()), what,
 				": "+plan.Cause(err))
 		} else if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			e.note(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
+			e.recordEvent(corev1.EventTypeWarning, "Failed"+verb.reason(), fmt.Sprintf("Failed to %s ", verb), what, ": "+plan.Cause(err))
 		}
 		err = fmt.Errorf("%s %s: %w", verb.doing(), what, err)
 		klog.FromContext(ctx).Info("Failed to write to the host cluster", "set", e.key, "err", err)
@@ -113,7 +113,7 @@ func (t *term) write(ctx context.Context, call func(context.Context) error) erro
 	if ctx.Err() != nil {
 		return errTermOver
 	}
-	if err := t.holds(); err != nil {
+	if err := t.checkLease(); err != nil {
 		return fmt.Errorf("%w: %w", errTermOver, err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -121,8 +121,8 @@ func (t *term) write(ctx context.Context, call func(context.Context) error) erro
 	return call(ctx)
 }
 
-// incarnation is one generation of one set.
-type incarnation struct {
+// generationID is one generation of one set.
+type generationID struct {
 	uid        types.UID
 	generation int64
 }
@@ -133,8 +133,8 @@ func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
 	if t.WaitDurable == nil {
 		return nil
 	}
-	known, wanted := t.memory.of(cache.MetaObjectToName(set)), incarnation{set.UID, set.Generation}
-	if known.isDurable(wanted) {
+	state, wanted := t.states.getOrCreate(cache.MetaObjectToName(set)), generationID{set.UID, set.Generation}
+	if state.isDurable(wanted) {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, writeTimeout)
@@ -145,26 +145,26 @@ func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
 		}
 		return fmt.Errorf("waiting until the set is durable before writing to the host cluster: %w", err)
 	}
-	known.keepDurable(wanted)
+	state.keepDurable(wanted)
 	return nil
 }
 
-func (m *memo) isDurable(wanted incarnation) bool {
+func (m *setState) isDurable(wanted generationID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.durable == wanted
 }
 
-func (m *memo) keepDurable(wanted incarnation) {
+func (m *setState) keepDurable(wanted generationID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.durable = wanted
 }
 
-// saysStale reports whether the cluster refused a write because the object has changed since it was
-// seen. Depending on the code path, the cluster refuses a changed UID as a conflict or as an
+// isStaleWrite reports whether the cluster refused a write because the object has changed since it
+// was seen. Depending on the code path, the cluster refuses a changed UID as a conflict or as an
 // immutable field.
-func saysStale(verb verb, err error) bool {
+func isStaleWrite(verb verb, err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}

@@ -10,7 +10,7 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// footprint records what the caches must show of a set's own writes. It is kept until they do,
+// ownWrites records what the caches must show of a set's own writes. It is kept until they do,
 // because the controller must not decide about the set earlier: on a view without the pod that was
 // just created, it would create that pod again.
 //
@@ -18,8 +18,7 @@ import (
 // That holds no matter what has happened to the object since, and a bookmark is enough. Versions
 // are compared only within one kind of object, because the host cluster and our own store count
 // separately.
-// the host and our own store count on their own.
-type footprint struct {
+type ownWrites struct {
 	// versions are the highest resource versions written, by kind of object.
 	versions map[resource]string
 	// status is the resource version of the status that was written last. marked is that of the one
@@ -38,38 +37,38 @@ type removal struct {
 }
 
 // wrote records the resource version with which a create or an update was answered.
-func (m *memo) wrote(kind resource, version string) {
+func (m *setState) wrote(kind resource, version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.footprint
+	f := &m.ownWrites
 	if kind == setsResource {
 		f.status = version
 	}
 	if f.versions == nil {
 		f.versions = map[resource]string{}
 	}
-	if before, ok := f.versions[kind]; !ok || !hostread.Reached(before, version) {
+	if before, ok := f.versions[kind]; !ok || !hostread.HasReached(before, version) {
 		f.versions[kind] = version
 	}
 }
 
 // removed records that the cluster has accepted a delete.
-func (m *memo) removed(kind resource, object action.Target) {
+func (m *setState) removed(kind resource, object action.Target) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.footprint
+	f := &m.ownWrites
 	f.removals = append(f.removals, removal{kind, object.Name, object.UID})
 }
 
 // unseen returns the kinds of objects of which the caches do not show our writes yet. If there are
 // any, the next event that could show them wakes the set.
-func (m *memo) unseen(v view) []resource {
+func (m *setState) unseen(v view) []resource {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &m.footprint
+	f := &m.ownWrites
 	var unseen []resource
 	for kind, version := range f.versions {
-		if hostread.Reached(v.version(kind), version) {
+		if hostread.HasReached(v.version(kind), version) {
 			delete(f.versions, kind)
 		} else {
 			unseen = append(unseen, kind)
@@ -88,28 +87,28 @@ func (m *memo) unseen(v view) []resource {
 }
 
 // awaits reports whether a sync of the set was postponed until the caches show its writes.
-func (m *memo) awaits() bool {
+func (m *setState) awaits() bool {
 	if m == nil {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.footprint.awaited
+	return m.ownWrites.awaited
 }
 
 // wroteMark records that a status was written that changed only the mark of an evaluation.
-func (m *memo) wroteMark(version string) {
+func (m *setState) wroteMark(version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.footprint.marked = version
+	m.ownWrites.marked = version
 }
 
 // isOwnStatus reports whether the version is that of the last written status, or of a mark.
-func (m *memo) isOwnStatus(version string) bool {
+func (m *setState) isOwnStatus(version string) bool {
 	if m == nil {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return version == m.footprint.status || version == m.footprint.marked
+	return version == m.ownWrites.status || version == m.ownWrites.marked
 }

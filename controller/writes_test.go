@@ -39,48 +39,48 @@ func (s seen) view(t *testing.T) view {
 func TestASetWaitsForTheViewThatShowsItsOwnWrites(t *testing.T) {
 	pod0 := action.Target{Name: "web-0", UID: "old"}
 	cases := map[string]struct {
-		wrote func(*memo)
+		wrote func(*setState)
 		seen  seen
 		want  []resource
 	}{
-		"nothing written": {func(*memo) {}, seen{}, nil},
+		"nothing written": {func(*setState) {}, seen{}, nil},
 		"a view older than a created pod": {
-			func(r *memo) { r.wrote(podsResource, "120") }, seen{versions: map[resource]string{podsResource: "119"}}, []resource{podsResource},
+			func(r *setState) { r.wrote(podsResource, "120") }, seen{versions: map[resource]string{podsResource: "119"}}, []resource{podsResource},
 		},
 		"a view that has come to the created pod": {
-			func(r *memo) { r.wrote(podsResource, "120") }, seen{versions: map[resource]string{podsResource: "120"}}, nil,
+			func(r *setState) { r.wrote(podsResource, "120") }, seen{versions: map[resource]string{podsResource: "120"}}, nil,
 		},
 		"a longer number is a later one": {
-			func(r *memo) { r.wrote(podsResource, "999") }, seen{versions: map[resource]string{podsResource: "1000"}}, nil,
+			func(r *setState) { r.wrote(podsResource, "999") }, seen{versions: map[resource]string{podsResource: "1000"}}, nil,
 		},
 		"the latest of several writes counts": {
-			func(r *memo) { r.wrote(podsResource, "121"); r.wrote(podsResource, "120") },
+			func(r *setState) { r.wrote(podsResource, "121"); r.wrote(podsResource, "120") },
 			seen{versions: map[resource]string{podsResource: "120"}}, []resource{podsResource},
 		},
 		"pods tell nothing about claims": {
-			func(r *memo) { r.wrote(claimsResource, "120") },
+			func(r *setState) { r.wrote(claimsResource, "120") },
 			seen{versions: map[resource]string{podsResource: "500", claimsResource: "119"}}, []resource{claimsResource},
 		},
 		"an own status that is not seen yet": {
-			func(r *memo) { r.wrote(setsResource, "9") }, seen{versions: map[resource]string{setsResource: "8"}}, []resource{setsResource},
+			func(r *setState) { r.wrote(setsResource, "9") }, seen{versions: map[resource]string{setsResource: "8"}}, []resource{setsResource},
 		},
 		"an empty view has seen nothing": {
-			func(r *memo) { r.wrote(podsResource, "120") }, seen{}, []resource{podsResource},
+			func(r *setState) { r.wrote(podsResource, "120") }, seen{}, []resource{podsResource},
 		},
 		"versions that are no numbers are only equal or not": {
-			func(r *memo) { r.wrote(podsResource, "b") }, seen{versions: map[resource]string{podsResource: "c"}}, []resource{podsResource},
+			func(r *setState) { r.wrote(podsResource, "b") }, seen{versions: map[resource]string{podsResource: "c"}}, []resource{podsResource},
 		},
 		"a deleted pod that the view still has": {
-			func(r *memo) { r.removed(podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "old"}}, []resource{podsResource},
+			func(r *setState) { r.removed(podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "old"}}, []resource{podsResource},
 		},
 		"a deleted pod that another one has followed": {
-			func(r *memo) { r.removed(podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "new"}}, nil,
+			func(r *setState) { r.removed(podsResource, pod0) }, seen{live: map[string]types.UID{"web-0": "new"}}, nil,
 		},
-		"a deleted pod that is gone": {func(r *memo) { r.removed(podsResource, pod0) }, seen{}, nil},
+		"a deleted pod that is gone": {func(r *setState) { r.removed(podsResource, pod0) }, seen{}, nil},
 	}
 	for sentence, test := range cases {
 		t.Run(sentence, func(t *testing.T) {
-			writes := &memo{key: cache.NewObjectName("shop", "web")}
+			writes := &setState{key: cache.NewObjectName("shop", "web")}
 			test.wrote(writes)
 			if got := writes.unseen(test.seen.view(t)); !slices.Equal(got, test.want) {
 				t.Errorf("got %v unseen, want %v", got, test.want)
@@ -93,7 +93,7 @@ func TestASetWaitsForTheViewThatShowsItsOwnWrites(t *testing.T) {
 }
 
 func TestAWriteThatWasSeenIsNotWaitedForAgain(t *testing.T) {
-	writes := &memo{key: cache.NewObjectName("shop", "web")}
+	writes := &setState{key: cache.NewObjectName("shop", "web")}
 	writes.wrote(podsResource, "120")
 	writes.removed(podsResource, action.Target{Name: "web-1", UID: "old"})
 	writes.unseen(seen{versions: map[resource]string{podsResource: "130"}}.view(t))
@@ -104,7 +104,7 @@ func TestAWriteThatWasSeenIsNotWaitedForAgain(t *testing.T) {
 }
 
 func TestOnlyTheLastStatusIsTheSetsOwn(t *testing.T) {
-	writes := &memo{key: cache.NewObjectName("shop", "web")}
+	writes := &setState{key: cache.NewObjectName("shop", "web")}
 	writes.wrote(setsResource, "8")
 	writes.wrote(setsResource, "9")
 	for version, want := range map[string]bool{"8": false, "9": true, "10": false} {

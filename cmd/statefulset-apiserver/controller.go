@@ -52,7 +52,7 @@ func (c *colocated) run(ctx context.Context, access apiserver.Access) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer stop()
-	beside.Go(func() { built.TellReadiness(ctx) })
+	beside.Go(func() { built.ReportReadiness(ctx) })
 	beside.Go(func() { c.copies.run(ctx, access.Host, built.Leading) })
 	return built.Run(ctx)
 }

@@ -40,21 +40,22 @@ func IndexBy[T any](values func(T) []string) cache.IndexFunc {
 	}
 }
 
-// Named is a name in the namespace of an object, in the form of the indexes: "<namespace>/<name>".
-func Named(object metav1.Object, name string) string { return object.GetNamespace() + "/" + name }
+// IndexKey is a name in the namespace of an object, in the form of the indexes:
+// "<namespace>/<name>".
+func IndexKey(object metav1.Object, name string) string { return object.GetNamespace() + "/" + name }
 
-// Selecting makes an informer select objects that have a label.
-func Selecting(label string) func(*metav1.ListOptions) {
+// SelectLabel makes an informer select objects that have a label.
+func SelectLabel(label string) func(*metav1.ListOptions) {
 	return func(options *metav1.ListOptions) {
-		Fresh(options)
+		RequireQuorumList(options)
 		options.LabelSelector = label
 	}
 }
 
-// Fresh makes an informer that cannot stream its first list fall back to a list that is read from a
-// quorum. The usual fallback returns the contents of a server's cache, which may be older than what
-// this controller knew before it restarted.
-func Fresh(options *metav1.ListOptions) {
+// RequireQuorumList makes an informer that cannot stream its first list fall back to a list that is
+// read from a quorum. The usual fallback returns the contents of a server's cache, which may be
+// older than what this controller knew before it restarted.
+func RequireQuorumList(options *metav1.ListOptions) {
 	if options.ResourceVersion == "0" {
 		options.ResourceVersion = ""
 	}
@@ -68,9 +69,9 @@ func LastState(object any) any {
 	return object
 }
 
-// Reached reports whether a cache at version a shows what was written at b. Versions that are not
-// numbers can only be compared for equality.
-func Reached(a, b string) bool {
+// HasReached reports whether a cache at version a shows what was written at b. Versions that are
+// not numbers can only be compared for equality.
+func HasReached(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
 		return a == b

@@ -22,15 +22,15 @@ func InParallel(ctx context.Context, n, limit int, do func(int) error) []error {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = Guarded(ctx, func() error { return do(i) })
+			errs[i] = CatchPanic(ctx, func() error { return do(i) })
 		})
 	}
 	running.Wait()
 	return errs
 }
 
-// Guarded turns a panic into an error, and logs the stack.
-func Guarded(ctx context.Context, do func() error) (err error) {
+// CatchPanic turns a panic into an error, and logs the stack.
+func CatchPanic(ctx context.Context, do func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)

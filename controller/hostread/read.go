@@ -16,18 +16,18 @@ import (
 // Timeout is how long a request to the host cluster may take, admission webhooks included.
 const Timeout = 30 * time.Second
 
-// pauses are the waits before a read is repeated.
-func pauses() wait.Backoff {
+// readBackoff are the waits before a read is repeated.
+func readBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
 }
 
-// Again reads something past the caches, and repeats the read after pauses if the failure may be
-// temporary. Several reads come before some writes. If each failed read delayed the write, a
+// ReadWithRetry reads something past the caches, and repeats the read after pauses if the failure
+// may be temporary. Several reads come before some writes. If each failed read delayed the write, a
 // cluster that fails half of its requests could delay it forever.
-func Again[T any](ctx context.Context, clock clock.Clock, read func(context.Context) (T, error)) (T, error) {
-	for left := pauses(); ; {
+func ReadWithRetry[T any](ctx context.Context, clock clock.Clock, read func(context.Context) (T, error)) (T, error) {
+	for left := readBackoff(); ; {
 		found, err := read(ctx)
-		if err == nil || left.Steps == 0 || !mayPass(err) {
+		if err == nil || left.Steps == 0 || !isTransient(err) {
 			return found, err
 		}
 		select {
@@ -38,9 +38,9 @@ func Again[T any](ctx context.Context, clock clock.Clock, read func(context.Cont
 	}
 }
 
-// mayPass reports whether a read failed in the network or inside the cluster. If the cluster
+// isTransient reports whether a read failed in the network or inside the cluster. If the cluster
 // refused it for lack of capacity, it is not repeated at once.
-func mayPass(err error) bool {
+func isTransient(err error) bool {
 	var status apierrors.APIStatus
 	return !errors.As(err, &status) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err)
 }

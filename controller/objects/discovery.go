@@ -21,9 +21,9 @@ import (
 // the shortest to the longest. Each pause is up to a fifth longer, so that not all kinds are
 // discovered at once.
 const (
-	shortestDiscovery    = 15 * time.Second
-	longestDiscovery     = time.Minute
-	mostOfDiscoveryNoise = 0.2
+	shortestDiscovery = 15 * time.Second
+	longestDiscovery  = time.Minute
+	discoveryJitter   = 0.2
 )
 
 // run discovers the kind in the cluster, and lets its watches begin, unless the context ends.
@@ -32,10 +32,10 @@ func (k *kind) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		resource, err := k.discover(ctx)
 		if err == nil {
-			k.isCalled(resource)
+			k.setResource(resource)
 			return
 		}
-		k.isMissing(err)
+		k.recordMissing(err)
 		if hurried := k.pause(ctx, pause); hurried {
 			pause = shortestDiscovery
 		} else {
@@ -44,27 +44,27 @@ func (k *kind) run(ctx context.Context) {
 	}
 }
 
-// hurry makes the watcher discover a missing kind soon: a set that describes it was written, which
-// a cluster with the kind must have admitted.
-func (k *kind) hurry() {
+// requestDiscovery makes the watcher discover a missing kind soon: a set that describes it was
+// written, which a cluster with the kind must have admitted.
+func (k *kind) requestDiscovery() {
 	select {
-	case k.hurried <- struct{}{}:
+	case k.discoveryRequested <- struct{}{}:
 	default: // an entry is there already
 	}
 }
 
-// pause waits for a time, or only for the shortest pause if the kind is hurried meanwhile.
+// pause waits for a time, or only for the shortest pause if discovery is requested meanwhile.
 func (k *kind) pause(ctx context.Context, pause time.Duration) (hurried bool) {
-	shortest := k.watcher.config.Clock.NewTimer(wait.Jitter(shortestDiscovery, mostOfDiscoveryNoise))
+	shortest := k.watcher.config.Clock.NewTimer(wait.Jitter(shortestDiscovery, discoveryJitter))
 	defer shortest.Stop()
-	whole := k.watcher.config.Clock.NewTimer(wait.Jitter(pause, mostOfDiscoveryNoise))
+	whole := k.watcher.config.Clock.NewTimer(wait.Jitter(pause, discoveryJitter))
 	defer whole.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-whole.C():
 		return false
-	case <-k.hurried:
+	case <-k.discoveryRequested:
 	}
 	select {
 	case <-ctx.Done():

@@ -32,7 +32,7 @@ func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 	if at < 0 {
 		return csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(identity.ObjectManager), identity.ObjectManager) //nolint:wrapcheck // the caller does
 	}
-	drawn, others, err := splitDrawn(entries[at])
+	generated, others, err := splitGenerated(entries[at])
 	if err != nil || others.Empty() {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 		}
 		others = others.Union(had)
 	}
-	if err := setFields(&next[at], drawn); err != nil {
+	if err := setFields(&next[at], generated); err != nil {
 		return nil, err
 	}
 	if err := setFields(&next[applied], others); err != nil {
@@ -63,9 +63,9 @@ func TakeOverPatch(live *metav1.PartialObjectMetadata) ([]byte, error) {
 	})
 }
 
-// splitDrawn splits an entry into the fields of generated values, which stay with their manager,
-// and all others.
-func splitDrawn(entry metav1.ManagedFieldsEntry) (drawn, others *fieldpath.Set, err error) {
+// splitGenerated splits an entry into the fields of generated values, which stay with their
+// manager, and all others.
+func splitGenerated(entry metav1.ManagedFieldsEntry) (generated, others *fieldpath.Set, err error) {
 	all, err := fieldsOf(entry)
 	if err != nil {
 		return nil, nil, err

@@ -98,7 +98,7 @@ func TestOfASecretOnlyItsKeysAreKept(t *testing.T) {
 		t.Fatal(wrong)
 	}
 	secret := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": "Y2FuYXJ5", "other": "eA=="}}}
-	got := Gives(templates[0], secret)
+	got := OutputsFrom(templates[0], secret)
 	if len(got) != 2 || got["password"].Missing != "" || got["password"].Value != "" || got["token"].Missing != plan.LacksKey {
 		t.Errorf("the Secret gives %+v, want that it has the key password, without what it holds, and no token", got)
 	}

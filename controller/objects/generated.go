@@ -21,9 +21,9 @@ import (
 // mostSought is how many lost Secrets are searched for at a time.
 const mostSought = 64
 
-// Gives is what an object provides to pods: outputs, or for a Secret with generated values, which
-// of the keys it has. The values themselves are not kept.
-func Gives(template identity.Object, live *unstructured.Unstructured) map[string]render.Output {
+// OutputsFrom returns what an object provides to pods: outputs, or for a Secret with generated
+// values, which of the keys it has. The values themselves are not kept.
+func OutputsFrom(template identity.Object, live *unstructured.Unstructured) map[string]render.Output {
 	if !template.Generates() {
 		return template.Gives(live.Object)
 	}
@@ -46,10 +46,10 @@ func unreadKeys(of *v1.ObjectTemplate, why string, all map[string]render.Output)
 	}
 }
 
-// SeekLost searches the cluster from time to time for Secrets that were lost and are not generated
-// again. One that a user creates by hand may lack the label by which the controller watches
-// Secrets.
-func (m *Memory) SeekLost(lost []identity.ObjectKey, now time.Time) {
+// SearchLost searches the cluster from time to time for Secrets that were lost and are not
+// generated again. One that a user creates by hand may lack the label by which the controller
+// watches Secrets.
+func (m *Memory) SearchLost(lost []identity.ObjectKey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lost = len(lost) > 0
@@ -57,17 +57,17 @@ func (m *Memory) SeekLost(lost []identity.ObjectKey, now time.Time) {
 		return
 	}
 	m.soughtAt = now
-	if m.taken == nil {
-		m.taken = map[takenName]takenObject{}
+	if m.nameConflicts == nil {
+		m.nameConflicts = map[conflictKey]nameConflict{}
 	}
 	for _, key := range lost[:min(len(lost), mostSought)] {
-		m.taken[takenName{key.GroupKind(), key.Name}] = takenObject{}
+		m.nameConflicts[conflictKey{key.GroupKind(), key.Name}] = nameConflict{}
 	}
 }
 
-// Discreet returns a context in which clients log nothing about Secrets. At high verbosity they
-// would log requests and responses.
-func Discreet(ctx context.Context, kind schema.GroupVersionKind) context.Context {
+// WithoutSecretLogs returns a context in which clients log nothing about Secrets. At high verbosity
+// they would log requests and responses.
+func WithoutSecretLogs(ctx context.Context, kind schema.GroupVersionKind) context.Context {
 	if kind.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return ctx
 	}

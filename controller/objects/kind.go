@@ -25,8 +25,8 @@ type kind struct {
 	// ctx is the context of everything that runs for the kind, and stop ends it.
 	ctx  context.Context //nolint:containedctx // watches begin later, and end with the kind
 	stop func()
-	// hurried has an entry if a set that describes objects of the kind has changed.
-	hurried chan struct{}
+	// discoveryRequested has an entry if a set that describes objects of the kind has changed.
+	discoveryRequested chan struct{}
 	// found is closed when the resource name of the kind is known.
 	found chan struct{}
 	// watches are by namespace. The lock of kinds guards them.
@@ -42,28 +42,28 @@ type kind struct {
 
 func newKind(ctx context.Context, w *Watcher, gvk schema.GroupVersionKind) *kind {
 	ctx, stop := context.WithCancel(ctx)
-	return &kind{watcher: w, gvk: gvk, ctx: ctx, stop: stop, hurried: make(chan struct{}, 1), found: make(chan struct{}),
+	return &kind{watcher: w, gvk: gvk, ctx: ctx, stop: stop, discoveryRequested: make(chan struct{}, 1), found: make(chan struct{}),
 		watches: map[string]*namespaceWatch{}}
 }
 
-// isCalled records the resource name of the kind, and lets its watches begin.
-func (k *kind) isCalled(resource string) {
+// setResource records the resource name of the kind, and lets its watches begin.
+func (k *kind) setResource(resource string) {
 	k.mu.Lock()
 	k.resource, k.refused = resource, ""
 	k.mu.Unlock()
 	close(k.found)
 }
 
-// isMissing records that the cluster does not have the kind, if an error says so.
-func (k *kind) isMissing(err error) {
+// recordMissing records that the cluster does not have the kind, if an error says so.
+func (k *kind) recordMissing(err error) {
 	if noteUnwatchable(err, &k.mu, &k.refused) {
 		k.watcher.wake(k.gvk.GroupKind(), metav1.NamespaceAll)
 	}
 }
 
-// lacks says why the cluster does not have the kind. It is empty if the cluster has it, or if that
-// is not known yet.
-func (k *kind) lacks() string {
+// refusal says why the cluster does not have the kind. It is empty if the cluster has it, or if
+// that is not known yet.
+func (k *kind) refusal() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.refused
@@ -100,8 +100,8 @@ func (k *kind) key(object metav1.Object) identity.ObjectKey {
 	return identity.ObjectKey{Group: k.gvk.Group, Kind: k.gvk.Kind, Name: object.GetName()}
 }
 
-// at is the resource of a version of the kind, and false if its name is not known.
-func (k *kind) at(version string) (schema.GroupVersionResource, bool) {
+// gvr is the resource of a version of the kind, and false if its name is not known.
+func (k *kind) gvr(version string) (schema.GroupVersionResource, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return schema.GroupVersionResource{Group: k.gvk.Group, Version: version, Resource: k.resource}, k.resource != ""
@@ -109,6 +109,6 @@ func (k *kind) at(version string) (schema.GroupVersionResource, bool) {
 
 // about is the client for the metadata of objects of a namespace.
 func (k *kind) about(namespace string) (metadata.ResourceInterface, bool) {
-	at, ok := k.at(k.gvk.Version)
+	at, ok := k.gvr(k.gvk.Version)
 	return k.watcher.config.Clients.Metadata.Resource(at).Namespace(namespace), ok
 }

@@ -21,11 +21,11 @@ import (
 // unusedInterval is how often the controller checks whether kinds are still needed.
 const unusedInterval = time.Minute
 
-// of returns the watch of a kind of objects for sets of a namespace, and starts it if necessary. If
-// that is not possible, it returns nil and the reason: the controller creates no objects in the
-// namespace, it has no clients for objects, the term is over, or the maximum number of kinds is
-// watched.
-func (w *Watcher) of(gvk schema.GroupVersionKind, namespace string) (watched *namespaceWatch, refused string) {
+// ensureWatch returns the watch of a kind of objects for sets of a namespace, and starts it if
+// necessary. If that is not possible, it returns nil and the reason: the controller creates no
+// objects in the namespace, it has no clients for objects, the term is over, or the maximum number
+// of kinds is watched.
+func (w *Watcher) ensureWatch(gvk schema.GroupVersionKind, namespace string) (watched *namespaceWatch, refused string) {
 	if !w.config.Namespaces.Has(namespace) {
 		return nil, Excluded(w.config.Namespaces, namespace)
 	}
@@ -41,11 +41,11 @@ func (w *Watcher) of(gvk schema.GroupVersionKind, namespace string) (watched *na
 		return nil, "this controller has no clients for objects"
 	}
 	term := w.ctx
-	if !w.tended {
-		w.tended = true
-		w.running.Go(func() { w.tend(term) })
+	if !w.isCleanupRunning {
+		w.isCleanupRunning = true
+		w.running.Go(func() { w.runCleanup(term) })
 	}
-	if !w.hasPlace(gvk.GroupKind()) {
+	if !w.hasCapacity(gvk.GroupKind()) {
 		w.crowded = true
 		return nil, fmt.Sprintf("at most %d kinds of objects are watched, and other sets describe as many; "+
 			"this kind is watched once no set has templates of one of the other kinds", identity.MostObjectKinds)
@@ -71,10 +71,10 @@ func (w *Watcher) watchIn(known *kind, namespace string) *namespaceWatch {
 	return watched
 }
 
-// hasPlace reports whether one more kind may be watched. A watched kind keeps its place while a set
-// needs it. If sets describe more kinds than may be watched, the free places are for the kinds that
-// come first. Otherwise, which sets wait would depend on chance after each start of the controller.
-func (w *Watcher) hasPlace(kind schema.GroupKind) bool {
+// hasCapacity reports whether one more kind may be watched. A watched kind stays watched while a
+// set needs it. If sets describe more kinds than may be watched, kinds that come first are watched
+// first. Otherwise, which sets wait would depend on chance after each start of the controller.
+func (w *Watcher) hasCapacity(kind schema.GroupKind) bool {
 	if len(w.watched) >= identity.MostObjectKinds {
 		return false
 	}
@@ -113,9 +113,9 @@ func (w *Watcher) firstOf(named []string) map[string]bool {
 	return first
 }
 
-// tend stops watching kinds that no set needs any more, and gives their places to other kinds,
-// until the context ends.
-func (w *Watcher) tend(ctx context.Context) {
+// runCleanup stops watching kinds that no set needs any more, and starts to watch others in their
+// place, until the context ends.
+func (w *Watcher) runCleanup(ctx context.Context) {
 	ticker := w.config.Clock.NewTicker(unusedInterval)
 	defer ticker.Stop()
 	for {
@@ -174,7 +174,8 @@ func (w *Watcher) describing(kind, namespace string) []*v1.StatefulSet {
 	return slices.DeleteFunc(all, func(set *v1.StatefulSet) bool { return set.Namespace != namespace })
 }
 
-// waiting are kinds that were refused because all places were used, and may be watched now.
+// waiting are kinds that were refused because the maximum number of kinds was watched, and may be
+// watched now.
 func (w *Watcher) waiting() (kinds []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

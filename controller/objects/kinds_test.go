@@ -223,9 +223,9 @@ func TestTheHostIsAskedEverMoreRarelyForAKindThatItDoesNotHave(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				house := newHouse(t, nil, test.err, describingThing(0, 0))
 				for range 3600 {
-					known, _ := house.of(thing(0), "shop")
+					known, _ := house.ensureWatch(thing(0), "shop")
 					if test.hurried {
-						known.kind.hurry()
+						known.kind.requestDiscovery()
 					}
 					time.Sleep(time.Second)
 				}

@@ -56,19 +56,19 @@ type Memory struct {
 
 type remembered struct {
 	// of is the version of the set when it was last observed.
-	of incarnation
+	of generationID
 	// versions are the highest resource versions written, by kind.
 	versions map[schema.GroupKind]string
 	written  map[types.UID]written
 	// deleted are objects that were deleted, and that the cache may still show.
-	deleted map[types.UID]schema.GroupKind
-	taken   map[takenName]takenObject
-	// expected are the kinds for which names that other objects use have been recorded, if the
-	// status counts such objects.
-	expected map[schema.GroupKind]bool
+	deleted       map[types.UID]schema.GroupKind
+	nameConflicts map[conflictKey]nameConflict
+	// conflictsRecorded are the kinds for which names that other objects use have been recorded, if
+	// the status counts such objects.
+	conflictsRecorded map[schema.GroupKind]bool
 	// outputs is what objects provide, as it was read, awaited are the objects that lack what a pod
 	// needs, and unread is true if one could not be read (outputs.go).
-	outputs map[types.UID]readOutputs
+	outputs map[types.UID]providedOutputs
 	awaited map[identity.ObjectKey]bool
 	unread  bool
 	// lost is true if Secrets were lost that are not generated again, and are searched for from
@@ -77,8 +77,8 @@ type remembered struct {
 	soughtAt time.Time
 }
 
-// incarnation is one generation of one set.
-type incarnation struct {
+// generationID is one generation of one set.
+type generationID struct {
 	uid        types.UID
 	generation int64
 }
@@ -90,13 +90,13 @@ func (m *Memory) Forget() {
 	m.remembered = remembered{}
 }
 
-// observes forgets what concerned an earlier version of the set: names that are in use are detected
-// again, and no writes are awaited for kinds that the set no longer describes. It reports whether
-// the set has changed since it was last observed.
-func (m *Memory) observes(set *v1.StatefulSet, kinds []schema.GroupVersionKind) (changed bool) {
+// resetIfChanged forgets what concerned an earlier version of the set: names that are in use are
+// detected again, and no writes are awaited for kinds that the set no longer describes. It reports
+// whether the set has changed since it was last observed.
+func (m *Memory) resetIfChanged(set *v1.StatefulSet, kinds []schema.GroupVersionKind) (changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := incarnation{set.UID, set.Generation}
+	now := generationID{set.UID, set.Generation}
 	if len(kinds) == 0 {
 		m.remembered = remembered{of: now}
 		return false
@@ -104,7 +104,7 @@ func (m *Memory) observes(set *v1.StatefulSet, kinds []schema.GroupVersionKind) 
 	if m.of == now {
 		return false
 	}
-	m.of, m.taken, m.expected = now, nil, nil
+	m.of, m.nameConflicts, m.conflictsRecorded = now, nil, nil
 	m.outputs, m.awaited, m.unread, m.lost = nil, nil, false, false
 	maps.DeleteFunc(m.versions, func(kind schema.GroupKind, _ string) bool {
 		return !slices.ContainsFunc(kinds, func(described schema.GroupVersionKind) bool { return described.GroupKind() == kind })
@@ -165,10 +165,10 @@ func (m *Memory) Deleted(kind schema.GroupKind, uid types.UID) {
 	delete(m.written, uid)
 }
 
-// showDeleted marks objects as terminating that were deleted and that a cache still shows
+// markDeleted marks objects as terminating that were deleted and that a cache still shows
 // unchanged. It forgets objects that the cache no longer shows, if all objects of their kind are
 // known.
-func (m *Memory) showDeleted(world *plan.World) {
+func (m *Memory) markDeleted(world *plan.World) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	shown := map[types.UID]bool{}
@@ -189,7 +189,7 @@ func (m *Memory) await(kind schema.GroupKind, version string) {
 	if m.versions == nil {
 		m.versions = map[schema.GroupKind]string{}
 	}
-	if before, ok := m.versions[kind]; !ok || !hostread.Reached(before, version) {
+	if before, ok := m.versions[kind]; !ok || !hostread.HasReached(before, version) {
 		m.versions[kind] = version
 	}
 }
@@ -199,7 +199,7 @@ func (m *Memory) shows(kind schema.GroupKind, version string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	wrote, awaits := m.versions[kind]
-	if !awaits || hostread.Reached(version, wrote) {
+	if !awaits || hostread.HasReached(version, wrote) {
 		delete(m.versions, kind)
 		return true
 	}
@@ -216,10 +216,10 @@ func (m *Memory) awaitsWrites() bool {
 	return len(m.versions) > 0
 }
 
-// judge sets whether another client has changed an object since it was written. This term may not
-// have written the object, or another controller of this server may have written it later with
+// detectDrift sets whether another client has changed an object since it was written. This term may
+// not have written the object, or another controller of this server may have written it later with
 // other inputs. In these cases, the times of changes decide, and only once.
-func (m *Memory) judge(object *tracked, shown *plan.Object) {
+func (m *Memory) detectDrift(object *tracked, shown *plan.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	was, known := m.written[object.UID]
@@ -245,7 +245,7 @@ func (m *Memory) NextSync() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case len(m.taken) > 0, m.unread, m.lost:
+	case len(m.nameConflicts) > 0, m.unread, m.lost:
 		return recheckInterval
 	case len(m.versions) > 0:
 		return staleInterval

@@ -42,7 +42,7 @@ func TestWhoHasChangedAnObject(t *testing.T) {
 			created.ManagedFields[0].Operation = metav1.ManagedFieldsOperationUpdate
 			memory.Created(schema.GroupKind{Kind: "ConfigMap"}, created)
 			var shown plan.Object
-			memory.judge(track(test.live).(*tracked), &shown)
+			memory.detectDrift(track(test.live).(*tracked), &shown)
 			if shown.Drifted != test.drifted {
 				t.Errorf("changed by somebody: got %t (%s), want %t", shown.Drifted, shown.DriftedBy, test.drifted)
 			}
@@ -56,21 +56,21 @@ func TestSecretsThatAreGoneAreSoughtNowAndThen(t *testing.T) {
 	for i := range mostSought + 10 {
 		lost = append(lost, identity.ObjectKey{Kind: "Secret", Name: fmt.Sprintf("web-%d-auth", i)})
 	}
-	memory.SeekLost(lost, now)
-	if got := len(memory.taken); got != mostSought || memory.NextSync() == 0 {
+	memory.SearchLost(lost, now)
+	if got := len(memory.nameConflicts); got != mostSought || memory.NextSync() == 0 {
 		t.Errorf("%d Secrets are sought, and the next look is in %s, want %d and some time", got, memory.NextSync(), mostSought)
 	}
-	memory.taken = nil // none was found
-	memory.SeekLost(lost, now.Add(time.Second))
-	if got := len(memory.taken); got != 0 || memory.NextSync() == 0 {
+	memory.nameConflicts = nil // none was found
+	memory.SearchLost(lost, now.Add(time.Second))
+	if got := len(memory.nameConflicts); got != 0 || memory.NextSync() == 0 {
 		t.Errorf("a second later, %d Secrets are sought, and the next look is in %s, want none and some time", got, memory.NextSync())
 	}
-	memory.SeekLost(lost, now.Add(recheckInterval))
-	if got := len(memory.taken); got != mostSought {
+	memory.SearchLost(lost, now.Add(recheckInterval))
+	if got := len(memory.nameConflicts); got != mostSought {
 		t.Errorf("after a while %d Secrets are sought, want %d", got, mostSought)
 	}
-	memory.taken = nil
-	memory.SeekLost(nil, now.Add(time.Hour))
+	memory.nameConflicts = nil
+	memory.SearchLost(nil, now.Add(time.Hour))
 	if next := memory.NextSync(); next != 0 {
 		t.Errorf("when none is gone, the next look is in %s, want never", next)
 	}
@@ -88,7 +88,7 @@ func TestWhatWasDeletedIsRememberedUntilItIsNotSeen(t *testing.T) {
 		if there {
 			world.Objects[identity.ObjectKey{Kind: "ConfigMap", Name: "web-3-conf"}] = object
 		}
-		memory.showDeleted(world)
+		memory.markDeleted(world)
 		return object.DeletionTimestamp != nil
 	}
 	for _, step := range []struct {

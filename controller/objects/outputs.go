@@ -30,9 +30,9 @@ const (
 	outputsAtOnce = 16
 )
 
-// readOutputs is what an object provided at a resource version, and how it differed from its
+// providedOutputs is what an object provided at a resource version, and how it differed from its
 // template if the set does not own it.
-type readOutputs struct {
+type providedOutputs struct {
 	version string
 	values  map[string]render.Output
 	differs string
@@ -48,7 +48,7 @@ type Trial func(ctx context.Context, template identity.Object, live *unstructure
 func (w *Watcher) ReadOutputs(ctx context.Context, memory *Memory, world *plan.World, due []plan.ObjectRead, try Trial) (all bool) {
 	templates, wrong := identity.OverridesWithin(world.Evaluation, world.Set).Objects()
 	memory.expectOutputs(due)
-	found := make([]readOutputs, len(due))
+	found := make([]providedOutputs, len(due))
 	errs := hostread.InParallel(ctx, len(due), outputsAtOnce, func(i int) (err error) {
 		at := slices.IndexFunc(templates, func(o identity.Object) bool { return o.Template().Name == due[i].Template })
 		if wrong != nil || at < 0 {
@@ -78,17 +78,17 @@ type reading struct {
 }
 
 // readObject reads an object past the cache, and determines what it provides.
-func (w *Watcher) readObject(ctx context.Context, of reading, object *plan.Object, try Trial) (readOutputs, error) {
+func (w *Watcher) readObject(ctx context.Context, of reading, object *plan.Object, try Trial) (providedOutputs, error) {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	live, err := w.liveObject(ctx, of, object)
 	if err != nil {
-		return readOutputs{}, err
+		return providedOutputs{}, err
 	}
 	if err := try(ctx, of.template, live); err != nil {
-		return readOutputs{}, err
+		return providedOutputs{}, err
 	}
-	read := readOutputs{version: live.GetResourceVersion(), values: Gives(of.template, live)}
+	read := providedOutputs{version: live.GetResourceVersion(), values: OutputsFrom(of.template, live)}
 	owner, _, _ := strings.Cut(live.GetAnnotations()[v1.OwnerAnnotation], "/")
 	if owner != of.set.Name && !of.template.Generates() {
 		read.differs, _ = of.template.Difference(of.ordinal, live.Object) // rendering errors are reported elsewhere
@@ -100,18 +100,18 @@ func (w *Watcher) readObject(ctx context.Context, of reading, object *plan.Objec
 // liveObject reads an object from the cluster, and verifies that it is the one that was observed.
 func (w *Watcher) liveObject(ctx context.Context, of reading, object *plan.Object) (*unstructured.Unstructured, error) {
 	gvk := of.template.Kind()
-	watched, _ := w.of(gvk, of.set.Namespace)
+	watched, _ := w.ensureWatch(gvk, of.set.Namespace)
 	if watched == nil {
 		return nil, errors.New("the term is over")
 	}
-	at, ok := watched.kind.at(gvk.Version)
+	at, ok := watched.kind.gvr(gvk.Version)
 	if !ok {
 		return nil, errors.New("its kind is not known any more")
 	}
 	read := func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return w.config.Clients.Dynamic.Resource(at).Namespace(of.set.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
 	}
-	live, err := hostread.Again(Discreet(ctx, gvk), w.config.Clock, read)
+	live, err := hostread.ReadWithRetry(WithoutSecretLogs(ctx, gvk), w.config.Clock, read)
 	switch {
 	case err != nil:
 		return nil, err // reported together with the object
@@ -178,11 +178,11 @@ func (m *Memory) awaitsOutputs(object identity.ObjectKey) bool {
 	return m.awaited[object]
 }
 
-func (m *Memory) keepOutputs(uid types.UID, read readOutputs) {
+func (m *Memory) keepOutputs(uid types.UID, read providedOutputs) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.outputs == nil {
-		m.outputs = map[types.UID]readOutputs{}
+		m.outputs = map[types.UID]providedOutputs{}
 	}
 	m.outputs[uid] = read
 }
@@ -192,7 +192,7 @@ func (m *Memory) keepOutputs(uid types.UID, read readOutputs) {
 func (m *Memory) outputsOf(object *tracked) (values map[string]render.Output, differs string, read bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if last, ok := m.outputs[object.UID]; ok && hostread.Reached(last.version, object.ResourceVersion) {
+	if last, ok := m.outputs[object.UID]; ok && hostread.HasReached(last.version, object.ResourceVersion) {
 		return last.values, last.differs, true
 	}
 	return nil, "", false

@@ -21,42 +21,42 @@ import (
 	"statefulset.dev/identity"
 )
 
-// takenName is the name of an object that could not be created because the name is in use.
-type takenName struct {
+// conflictKey is the name of an object that could not be created because the name is in use.
+type conflictKey struct {
 	kind schema.GroupKind
 	name string
 }
 
-// takenObject is the object that uses the name, as it was last read. The time is zero before the
+// nameConflict is the object that uses the name, as it was last read. The time is zero before the
 // first read. If the object lacks the label by which the controller watches objects, it is read
 // from the cluster from time to time.
-type takenObject struct {
+type nameConflict struct {
 	object *tracked
 	at     time.Time
 }
 
-// NameTaken records that a name is in use by an object that must be read.
-func (m *Memory) NameTaken(kind schema.GroupKind, name string) {
+// AddNameConflict records that a name is in use by an object that must be read.
+func (m *Memory) AddNameConflict(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.taken == nil {
-		m.taken = map[takenName]takenObject{}
+	if m.nameConflicts == nil {
+		m.nameConflicts = map[conflictKey]nameConflict{}
 	}
-	m.taken[takenName{kind, name}] = takenObject{}
+	m.nameConflicts[conflictKey{kind, name}] = nameConflict{}
 }
 
-// expectsTaken reports whether it is called for the first time for a kind and the current version
-// of the set.
-func (m *Memory) expectsTaken(kind schema.GroupKind) bool {
+// beginConflictRecording reports whether the conflicts of a kind must be recorded now. It returns
+// true only at its first call for a kind and the current version of the set.
+func (m *Memory) beginConflictRecording(kind schema.GroupKind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.expected[kind] {
+	if m.conflictsRecorded[kind] {
 		return false
 	}
-	if m.expected == nil {
-		m.expected = map[schema.GroupKind]bool{}
+	if m.conflictsRecorded == nil {
+		m.conflictsRecorded = map[schema.GroupKind]bool{}
 	}
-	m.expected[kind] = true
+	m.conflictsRecorded[kind] = true
 	return true
 }
 
@@ -70,12 +70,12 @@ const (
 // mostExpected limits how many names are expected to be in use: all are read in one sync.
 const mostExpected = 64
 
-// expectTaken records names that other objects use, if the status counts such objects, so that
-// these are read before anything is planned. Otherwise a new leader would detect them only by
-// trying to create objects, and would report the objects as missing until then.
-func (m *Memory) expectTaken(watched *namespaceWatch, world *plan.World) {
+// recordExpectedConflicts records names that other objects use, if the status counts such objects,
+// so that these are read before anything is planned. Otherwise a new leader would detect them only
+// by trying to create objects, and would report the objects as missing until then.
+func (m *Memory) recordExpectedConflicts(watched *namespaceWatch, world *plan.World) {
 	counted := slices.ContainsFunc(world.Set.Status.ObjectTemplates, func(s v1.ObjectTemplateStatus) bool { return s.Foreign > 0 })
-	if !m.expectsTaken(watched.kind.gvk.GroupKind()) || !counted {
+	if !m.beginConflictRecording(watched.kind.gvk.GroupKind()) || !counted {
 		return
 	}
 	templates, wrong := identity.OverridesOf(world.Set).Objects()
@@ -91,7 +91,7 @@ func (m *Memory) expectTaken(watched *namespaceWatch, world *plan.World) {
 			name := template.Key(ordinal).Name
 			cached, ok := watched.named(world.Set.Namespace, name)
 			if noted < mostExpected && (!ok || cached.Labels[v1.ObjectSetLabel] != world.Set.Name) {
-				m.NameTaken(watched.kind.gvk.GroupKind(), name)
+				m.AddNameConflict(watched.kind.gvk.GroupKind(), name)
 				noted++
 			}
 		}
@@ -113,35 +113,36 @@ func ordinalsOf(template identity.Object, world *plan.World) (ordinals []int) {
 	return ordinals
 }
 
-// sawTaken records what was read, nothing if the name is free.
-func (m *Memory) sawTaken(name takenName, object *tracked, at time.Time) {
+// updateNameConflict records the object that was read, and drops the conflict if the name is free.
+func (m *Memory) updateNameConflict(name conflictKey, object *tracked, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if object == nil {
-		delete(m.taken, name)
+		delete(m.nameConflicts, name)
 		return
 	}
-	if _, ok := m.taken[name]; ok {
-		m.taken[name] = takenObject{object, at}
+	if _, ok := m.nameConflicts[name]; ok {
+		m.nameConflicts[name] = nameConflict{object, at}
 	}
 }
 
-// TakenChanged makes the next sync read an object again that uses a name and has changed.
-func (m *Memory) TakenChanged(kind schema.GroupKind, name string) {
+// NameConflictChanged makes the next sync read an object again that uses a name and has changed.
+func (m *Memory) NameConflictChanged(kind schema.GroupKind, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.taken[takenName{kind, name}]; ok {
-		m.taken[takenName{kind, name}] = takenObject{}
+	if _, ok := m.nameConflicts[conflictKey{kind, name}]; ok {
+		m.nameConflicts[conflictKey{kind, name}] = nameConflict{}
 	}
 }
 
-// takenOf are the names of a kind that are in use, and those among them that must be read now.
-func (m *Memory) takenOf(kind schema.GroupKind, now time.Time) (all map[takenName]*tracked, due []takenName) {
+// nameConflictsOf are the names of a kind that are in use, and those among them that must be read
+// now.
+func (m *Memory) nameConflictsOf(kind schema.GroupKind, now time.Time) (all map[conflictKey]*tracked, due []conflictKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all = map[takenName]*tracked{}
+	all = map[conflictKey]*tracked{}
 	again := 0
-	for name, last := range m.taken {
+	for name, last := range m.nameConflicts {
 		if name.kind != kind {
 			continue
 		}
@@ -157,29 +158,29 @@ func (m *Memory) takenOf(kind schema.GroupKind, now time.Time) (all map[takenNam
 	return all, due
 }
 
-// readTaken adds to a world the objects that use names of the set's objects. It does not read an
-// object that is in the cache, whatever owns it. While one of them cannot be read, its kind counts
-// as unknown for this set, which delays only what needs an object of the kind.
-func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namespaceWatch, world *plan.World) {
+// readNameConflicts adds to a world the objects that use names of the set's objects. It does not
+// read an object that is in the cache, whatever owns it. While one of them cannot be read, its kind
+// counts as unknown for this set, which delays only what needs an object of the kind.
+func (w *Watcher) readNameConflicts(ctx context.Context, memory *Memory, watched *namespaceWatch, world *plan.World) {
 	now := w.config.Clock.Now()
-	all, _ := memory.takenOf(watched.kind.gvk.GroupKind(), now)
+	all, _ := memory.nameConflictsOf(watched.kind.gvk.GroupKind(), now)
 	for name, last := range all {
 		cached, ok := watched.named(world.Set.Namespace, name.name)
 		switch {
 		case ok && cached.Labels[v1.ObjectSetLabel] == world.Set.Name:
-			memory.sawTaken(name, nil, now)
+			memory.updateNameConflict(name, nil, now)
 		case ok:
-			memory.sawTaken(name, cached, now)
+			memory.updateNameConflict(name, cached, now)
 		case last != nil && last.Labels[v1.ObjectSetLabel] != "":
-			memory.TakenChanged(name.kind, name.name) // it was in the cache before
+			memory.NameConflictChanged(name.kind, name.name) // it was in the cache before
 		}
 	}
-	_, due := memory.takenOf(watched.kind.gvk.GroupKind(), now)
+	_, due := memory.nameConflictsOf(watched.kind.gvk.GroupKind(), now)
 	err := errors.Join(hostread.InParallel(ctx, len(due), recheckedAtOnce, func(i int) error {
 		if _, ok := watched.named(world.Set.Namespace, due[i].name); ok {
 			return nil
 		}
-		return w.lookAtTaken(ctx, memory, watched, world.Set.Namespace, due[i])
+		return w.readNameConflict(ctx, memory, watched, world.Set.Namespace, due[i])
 	})...)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -190,7 +191,7 @@ func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namesp
 		world.Kinds[watched.kind.gvk.GroupKind()] = plan.Kind{}
 		return
 	}
-	all, _ = memory.takenOf(watched.kind.gvk.GroupKind(), now)
+	all, _ = memory.nameConflictsOf(watched.kind.gvk.GroupKind(), now)
 	for name, object := range all {
 		if object != nil {
 			world.Objects[identity.ObjectKey{Group: name.kind.Group, Kind: name.kind.Kind, Name: name.name}] = w.seen(memory, world.Set, object)
@@ -201,20 +202,20 @@ func (w *Watcher) readTaken(ctx context.Context, memory *Memory, watched *namesp
 	}
 }
 
-// lookAtTaken reads an object that is not in the cache.
-func (w *Watcher) lookAtTaken(ctx context.Context, memory *Memory, watched *namespaceWatch, namespace string, name takenName) error {
+// readNameConflict reads an object that is not in the cache.
+func (w *Watcher) readNameConflict(ctx context.Context, memory *Memory, watched *namespaceWatch, namespace string, name conflictKey) error {
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
 	objects, ok := watched.kind.about(namespace)
 	if !ok {
 		return nil
 	}
-	live, err := hostread.Again(ctx, w.config.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+	live, err := hostread.ReadWithRetry(ctx, w.config.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 		return objects.Get(ctx, name.name, metav1.GetOptions{})
 	})
 	switch {
 	case apierrors.IsNotFound(err):
-		memory.sawTaken(name, nil, time.Time{})
+		memory.updateNameConflict(name, nil, time.Time{})
 	case err != nil:
 		return fmt.Errorf("reading %s %q: %w", name.kind.Kind, name.name, err)
 	case live.Labels[v1.ObjectSetLabel] != "":
@@ -224,7 +225,7 @@ func (w *Watcher) lookAtTaken(ctx context.Context, memory *Memory, watched *name
 		memory.mu.Unlock()
 	default:
 		object, _ := track(live).(*tracked)
-		memory.sawTaken(name, object, w.config.Clock.Now())
+		memory.updateNameConflict(name, object, w.config.Clock.Now())
 	}
 	return nil
 }

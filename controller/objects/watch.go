@@ -45,7 +45,7 @@ func (w *namespaceWatch) follow(ctx context.Context) {
 		return
 	case <-w.kind.found:
 	}
-	if at, ok := w.kind.at(w.kind.gvk.Version); ok {
+	if at, ok := w.kind.gvr(w.kind.gvk.Version); ok {
 		w.fill(ctx, at.Resource)
 	}
 }
@@ -55,13 +55,13 @@ func (w *namespaceWatch) fill(ctx context.Context, resource string) {
 	objects := client.Resource(w.kind.gvk.GroupVersion().WithResource(resource)).Namespace(w.namespace)
 	lists := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			hostread.Selecting(v1.ObjectSetLabel)(&options)
+			hostread.SelectLabel(v1.ObjectSetLabel)(&options)
 			list, err := objects.List(ctx, options)
 			w.answered(err)
 			return list, err //nolint:wrapcheck // the informer reads it
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			hostread.Selecting(v1.ObjectSetLabel)(&options)
+			hostread.SelectLabel(v1.ObjectSetLabel)(&options)
 			stream, err := objects.Watch(ctx, options)
 			w.answered(err)
 			return stream, err //nolint:wrapcheck // the informer reads it
@@ -70,26 +70,28 @@ func (w *namespaceWatch) fill(ctx context.Context, resource string) {
 	listWatcher := cache.ToListWatcherWithWatchListSemantics(lists, client)
 	informer := cache.NewSharedIndexInformer(listWatcher, &metav1.PartialObjectMetadata{}, 0, cache.Indexers{
 		bySet: hostread.IndexBy(func(object *tracked) []string {
-			return []string{hostread.Named(object, object.Labels[v1.ObjectSetLabel])}
+			return []string{hostread.IndexKey(object, object.Labels[v1.ObjectSetLabel])}
 		}),
 	})
 	// These cannot fail before the informer runs.
 	_ = informer.SetTransform(func(object any) (any, error) { return track(object), nil })
 	handler, _ := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) { w.happened(nil, object) },
+		AddFunc: func(object any) { w.handleEvent(nil, object) },
 		UpdateFunc: func(before, after any) {
-			w.happened(before, after)
+			w.handleEvent(before, after)
 		},
-		DeleteFunc: func(object any) { w.happened(nil, hostread.LastState(object)) },
+		DeleteFunc: func(object any) { w.handleEvent(nil, hostread.LastState(object)) },
 	})
 	w.watchMu.Lock()
 	w.informer = informer
 	w.watchMu.Unlock()
-	w.running(ctx, informer, handler)
+	w.runInformer(ctx, informer, handler)
 }
 
-// running runs the informer, and wakes the sets that wait for its first list.
-func (w *namespaceWatch) running(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerRegistration) {
+// runInformer runs the informer, and wakes the sets that wait for its first list.
+func (w *namespaceWatch) runInformer(
+	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandlerRegistration,
+) {
 	var listed sync.WaitGroup
 	defer listed.Wait()
 	listed.Go(func() {
@@ -113,7 +115,7 @@ func (w *namespaceWatch) wake() { w.kind.watcher.wake(w.kind.gvk.GroupKind(), w.
 // state says whether all objects of the kind are known that a set of the namespace may have,
 // including all writes for the set.
 func (w *namespaceWatch) state(memory *Memory) plan.Kind {
-	if refused := w.kind.lacks(); refused != "" {
+	if refused := w.kind.refusal(); refused != "" {
 		return plan.Kind{Refused: refused}
 	}
 	w.watchMu.Lock()
@@ -128,8 +130,8 @@ func (w *namespaceWatch) state(memory *Memory) plan.Kind {
 	}
 }
 
-// happened wakes the set of an object that has changed.
-func (w *namespaceWatch) happened(before, after any) {
+// handleEvent wakes the set of an object that has changed.
+func (w *namespaceWatch) handleEvent(before, after any) {
 	object, ok := after.(*tracked)
 	if !ok {
 		return

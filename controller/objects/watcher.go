@@ -84,9 +84,9 @@ type Watcher struct {
 	first map[string]bool
 	// ctx is the context of the term, nil before it runs; running are the goroutines of the
 	// watches.
-	ctx     context.Context //nolint:containedctx // watches end with the term
-	running sync.WaitGroup
-	tended  bool
+	ctx              context.Context //nolint:containedctx // watches end with the term
+	running          sync.WaitGroup
+	isCleanupRunning bool
 }
 
 // NewWatcher returns a watcher that watches nothing before Begin.
@@ -107,37 +107,37 @@ func (w *Watcher) Begin(ctx context.Context) (end func()) {
 // templates described.
 func (w *Watcher) Observe(ctx context.Context, memory *Memory, world *plan.World) {
 	kinds := identity.ObjectKinds(world.Set)
-	changed := memory.observes(world.Set, kinds)
+	changed := memory.resetIfChanged(world.Set, kinds)
 	if len(kinds) == 0 {
 		return
 	}
 	world.Objects, world.Kinds = map[identity.ObjectKey]*plan.Object{}, map[schema.GroupKind]plan.Kind{}
 	for _, gvk := range kinds {
-		watched, refused := w.of(gvk, world.Set.Namespace)
+		watched, refused := w.ensureWatch(gvk, world.Set.Namespace)
 		if watched == nil {
 			world.Kinds[gvk.GroupKind()] = plan.Kind{Refused: refused}
 			continue
 		}
 		if changed {
-			watched.kind.hurry()
+			watched.kind.requestDiscovery()
 		}
 		if world.Kinds[gvk.GroupKind()] = watched.state(memory); !world.Kinds[gvk.GroupKind()].Known {
 			continue
 		}
 		// The cache is read last: it must contain everything that was read from the cluster.
-		memory.expectTaken(watched, world)
-		w.readTaken(ctx, memory, watched, world)
+		memory.recordExpectedConflicts(watched, world)
+		w.readNameConflicts(ctx, memory, watched, world)
 		for _, object := range watched.ofSet(cache.MetaObjectToName(world.Set)) {
 			world.Objects[watched.kind.key(object)] = w.seen(memory, world.Set, object)
 		}
 	}
-	memory.showDeleted(world)
+	memory.markDeleted(world)
 }
 
 // seen is what the planner knows about an object.
 func (w *Watcher) seen(memory *Memory, set *v1.StatefulSet, object *tracked) *plan.Object {
 	shown := &plan.Object{ObjectMeta: object.ObjectMeta, OwnerLives: w.ownerLives(set, object)}
-	memory.judge(object, shown)
+	memory.detectDrift(object, shown)
 	shown.Outputs, shown.Differs, shown.Compared = memory.outputsOf(object)
 	return shown
 }
@@ -150,25 +150,25 @@ func (w *Watcher) ownerLives(set *v1.StatefulSet, object *tracked) bool {
 	return exists && other.UID != set.UID && identity.OwnerMark(other) == owner
 }
 
-// Place has the clients for objects of a kind in a namespace.
-type Place struct {
+// ObjectClients has the clients for objects of a kind in a namespace.
+type ObjectClients struct {
 	Objects  dynamic.ResourceInterface
 	Metadata metadata.ResourceInterface
 }
 
-// Place returns the clients to write objects of a kind, and false if they cannot be written yet:
-// the kind is not watched, or its resource name is not known.
-func (w *Watcher) Place(gvk schema.GroupVersionKind, namespace string) (Place, bool) {
-	watched, _ := w.of(gvk, namespace)
+// ClientsFor returns the clients to write objects of a kind, and false if they cannot be written
+// yet: the kind is not watched, or its resource name is not known.
+func (w *Watcher) ClientsFor(gvk schema.GroupVersionKind, namespace string) (ObjectClients, bool) {
+	watched, _ := w.ensureWatch(gvk, namespace)
 	if watched == nil {
-		return Place{}, false
+		return ObjectClients{}, false
 	}
-	at, ok := watched.kind.at(gvk.Version)
+	at, ok := watched.kind.gvr(gvk.Version)
 	if !ok {
-		return Place{}, false
+		return ObjectClients{}, false
 	}
 	about, ok := watched.kind.about(namespace)
-	return Place{Objects: w.config.Clients.Dynamic.Resource(at).Namespace(namespace), Metadata: about}, ok
+	return ObjectClients{Objects: w.config.Clients.Dynamic.Resource(at).Namespace(namespace), Metadata: about}, ok
 }
 
 // Excluded says why the objects of a set are not watched because its namespace is not listed, and

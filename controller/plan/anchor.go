@@ -60,34 +60,34 @@ func keepAnchor(f *facts, d *draft) verdict {
 	switch o := f.supporting; {
 	case !o.anchored || o.anchorOwners != nil:
 	case o.anchor == nil:
-		d.aside = append(d.aside, action.Chain{action.CreateAnchor{Anchor: identity.Anchor(f.world.Set)}})
+		d.finally = append(d.finally, action.Chain{action.CreateAnchor{Anchor: identity.Anchor(f.world.Set)}})
 	case o.anchor.DeletionTimestamp == nil:
-		d.aside = append(d.aside, action.Chain{action.OwnAnchor{Anchor: action.Exact(o.anchor)}})
+		d.finally = append(d.finally, action.Chain{action.OwnAnchor{Anchor: action.Exact(o.anchor)}})
 	}
 	return proceed
 }
 
-// releaseObjects adds the anchor to the owners of the objects of surplus members, or removes it
+// keepObjectOwners adds the anchor to the owners of the objects of surplus members, or removes it
 // from them, as their templates now require. No other rule writes these objects, so no other write
 // would change their owners.
-func releaseObjects(f *facts, d *draft) verdict {
+func keepObjectOwners(f *facts, d *draft) verdict {
 	var due []action.SetObjectOwners
 	for key, object := range f.world.Objects {
-		if act, differs := f.supporting.disowned(key, object); differs {
+		if act, differs := f.supporting.ownerChange(key, object); differs {
 			due = append(due, act)
 		}
 	}
 	slices.SortFunc(due, action.SetObjectOwners.Compare)
 	for _, act := range due {
-		d.forObject(act)
+		d.addForObject(act)
 	}
 	return proceed
 }
 
-// disowned is the action that gives an object the owners that its template requires. It reports
+// ownerChange is the action that gives an object the owners that its template requires. It reports
 // false if the object has them already, if another rule handles the object, or if the object was
 // not created by this set from one of its current templates.
-func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a action.SetObjectOwners, differs bool) {
+func (o *supportingObjects) ownerChange(key identity.ObjectKey, object *Object) (a action.SetObjectOwners, differs bool) {
 	ordinal := ordinalOf(object)
 	if _, seen := o.places[objectPlace{object.Labels[v1.ObjectTemplateLabel], ordinal}]; seen || !o.isJudged(key, object) || !o.isOwn(object) {
 		return a, false
@@ -97,7 +97,7 @@ func (o *supportingObjects) disowned(key identity.ObjectKey, object *Object) (a 
 		return a, false
 	}
 	owners, known := o.ownersFor(*of)
-	owners = slices.Concat(ownersBeside(object, o.world.Set.Name), owners)
+	owners = slices.Concat(ownersExceptAnchor(object, o.world.Set.Name), owners)
 	if !known || sameOwners(owners, object.OwnerReferences) || o.isDealtWith(object) {
 		return a, false
 	}
@@ -114,8 +114,8 @@ func (o *supportingObjects) isDealtWith(object *Object) bool {
 		})
 }
 
-// ownersBeside are the owners of an object without the anchors of sets of that name.
-func ownersBeside(object *Object, set string) []metav1.OwnerReference {
+// ownersExceptAnchor are the owners of an object without the anchors of sets of that name.
+func ownersExceptAnchor(object *Object, set string) []metav1.OwnerReference {
 	return slices.DeleteFunc(slices.Clone(object.OwnerReferences), func(ref metav1.OwnerReference) bool { return identity.IsAnchor(ref, set) })
 }
 

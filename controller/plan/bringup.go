@@ -20,9 +20,9 @@ func bringUp(f *facts, d *draft) verdict {
 	for _, m := range f.members {
 		// Another rule has handled the member that unblocks the set, and that member is not
 		// available. The same is true for a member whose pod is about to be removed.
-		seenTo := f.unblocks(m) || f.asked(m) && d.changesPod(m)
+		seenTo := f.unblocks(m) || f.isReplacementRequested(m) && d.changesPod(m)
 		if (seenTo || !bringUpMember(f, d, m)) && f.ordered {
-			if !f.servesInVain(m) || d.changesPod(m) {
+			if !f.servesWhileWaiting(m) || d.changesPod(m) {
 				return pause
 			}
 			next = pause
@@ -40,18 +40,18 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 	case isFinished(m.pod):
 		if until, pauses := f.pauses(m); pauses {
 			d.wait("pod %s has ended (%s) %d times in a row, soon after its creation; it is recreated at %s", m.pod.Name, m.pod.Status.Phase,
-				f.endings[m.ordinal].inARow, words.Clock(until))
-			d.again(until.Sub(f.world.Now))
+				f.endings[m.ordinal].inARow, words.Timestamp(until))
+			d.requeueAfter(until.Sub(f.world.Now))
 			return false
 		}
 		if !isTerminating(m.pod) && !d.waitForOwners(f, m) {
-			d.each(action.DeletePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Reason: action.DeleteFinished})
+			d.add(action.DeletePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Reason: action.DeleteFinished})
 		}
 		d.wait("pod %s has ended (%s); it is recreated after its deletion", m.pod.Name, m.pod.Status.Phase)
 		return false
 	default:
 		complete(f, d, m)
-		return f.drained(m) && f.wants(m).Operation != "" || waitFor(f, d, m)
+		return f.isLeavingUnbroken(m) && f.desiredRequest(m).Operation != "" || waitFor(f, d, m)
 	}
 }
 
@@ -61,18 +61,18 @@ func bringUpMember(f *facts, d *draft, m member) bool {
 func complete(f *facts, d *draft, m member) {
 	if m.pod.Status.Phase == corev1.PodPending && !isTerminating(m.pod) {
 		if claims, usable := lackingClaims(f, d, m); usable && len(claims) > 0 {
-			d.each(action.CreateClaims{Ordinal: m.ordinal, Claims: claimsGiven(claims, f.supporting.secretsOf(m, false))})
+			d.add(action.CreateClaims{Ordinal: m.ordinal, Claims: withSecretsRecorded(claims, f.supporting.secretsOf(m, false))})
 		}
 	}
 	if isTerminating(m.pod) {
 		return
 	}
 	if m.pod.Labels[appsv1.StatefulSetPodNameLabel] != m.pod.Name {
-		d.each(action.RepairPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Labels: identity.Labels(f.world.Set.Name, m.ordinal)})
+		d.add(action.RepairPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Labels: identity.Labels(f.world.Set.Name, m.ordinal)})
 		d.repairing = true
 	}
 	if !identity.MountsClaims(f.world.Set, m.ordinal, m.pod) && !f.hasOtherClaims(m) {
-		tellUnmounted(f, d, m)
+		reportUnmounted(f, d, m)
 	}
 }
 
@@ -82,14 +82,14 @@ func waitFor(f *facts, d *draft, m member) bool {
 	case isTerminating(m.pod):
 		waitForEnd(f, d, m.pod, "; it is recreated after termination")
 	case isRestarting(m.pod):
-		d.wait("%s: %s", m.pod.Name, noteOf(m.pod).tell(m.pod))
+		d.wait("%s: %s", m.pod.Name, noteOf(m.pod).progressText(m.pod))
 	case !isReady(m.pod):
 		if d.waiting == "" { // finding the cause is slow, and only the first message counts
 			d.wait("%s: %s", m.pod.Name, f.diagnose(m))
 		}
 	case !f.isAvailable(m.pod):
 		at, _ := f.availableAt(m.pod)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(at), f.world.Set.Spec.MinReadySeconds)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Timestamp(at), f.world.Set.Spec.MinReadySeconds)
 	default:
 		return true
 	}

@@ -10,10 +10,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// mindsBudgets reports whether PodDisruptionBudgets restrict what is done with a pod: its set
+// respectsBudgets reports whether PodDisruptionBudgets restrict what is done with a pod: its set
 // evicts pods, and the pod is ready. For a pod that is not ready, an update has no reason to wait
 // for budgets.
-func (f *facts) mindsBudgets(pod *corev1.Pod) bool {
+func (f *facts) respectsBudgets(pod *corev1.Pod) bool {
 	return f.world.Set.Spec.Disruption != nil && f.world.Set.Spec.Disruption.Method == v1.EvictDisruptionMethodType && isReady(pod)
 }
 
@@ -21,14 +21,15 @@ func (f *facts) mindsBudgets(pod *corev1.Pod) bool {
 // member, before it changes the pod in place or drains it for that. It asks only if containers are
 // restarted, because clients of the pod notice that like an eviction.
 func (f *facts) asksBudgets(m member, change *identity.InPlaceChange) bool {
-	return f.mindsBudgets(m.pod) && change.Restarts()
+	return f.respectsBudgets(m.pod) && change.Restarts()
 }
 
-// isAheadOfBudgets reports whether budgets have yet to observe that another member was taken out of
-// service in place. Asking the cluster whether it would evict a pod uses up no budget, so until
-// that other pod is no longer ready, the cluster would allow one more disruption. A member that is
-// itself still to be observed is not an additional disruption.
-func (f *facts) isAheadOfBudgets(d *draft, m member) bool {
+// waitForBudgets reports whether a member has to wait until budgets have observed that another
+// member was taken out of service in place, and records that. Asking the cluster whether it would
+// evict a pod uses up no budget, so until that other pod is no longer ready, the cluster would
+// allow one more disruption. A member that is itself still to be observed is not an additional
+// disruption.
+func (f *facts) waitForBudgets(d *draft, m member) bool {
 	unseen := d.unseenByBudgets(f)
 	if unseen == "" || isUnseenByBudgets(m.pod) {
 		return false
@@ -67,5 +68,5 @@ func isUnseenByBudgets(pod *corev1.Pod) bool {
 		return false
 	}
 	note := noteOf(pod)
-	return len(note.awaited(pod)) > 0 || note.ResizeRestarts && note.isBeingResized(pod)
+	return len(note.unrestarted(pod)) > 0 || note.ResizeRestarts && note.isBeingResized(pod)
 }

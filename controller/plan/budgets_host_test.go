@@ -35,7 +35,7 @@ func (h *host) tryEviction(act action.Action) error {
 	}
 	ready := 0
 	for _, other := range h.pods {
-		ready += one(isReady(other) && !isTerminating(other))
+		ready += boolToInt(isReady(other) && !isTerminating(other))
 	}
 	if ready-1 < h.healthy {
 		return refusalFor("budget")

@@ -91,7 +91,7 @@ func (f *facts) ownerChange(claim *corev1.PersistentVolumeClaim, m member, templ
 	}
 	change := &action.SetClaimOwners{Ordinal: m.ordinal, Claim: action.Exact(claim), Owners: append(others, want...)}
 	if exposing := slices.IndexFunc(ours, func(ref metav1.OwnerReference) bool { return f.exposes(ref, policy) }); exposing >= 0 {
-		change.Exposed = words.Foreign(ours[exposing].Kind) + "/" + words.Foreign(ours[exposing].Name)
+		change.Exposed = words.Sanitize(ours[exposing].Kind) + "/" + words.Sanitize(ours[exposing].Name)
 	}
 	return change
 }
@@ -137,7 +137,7 @@ func keepClaimOwners(f *facts, d *draft) verdict {
 	}
 	slices.SortFunc(changes, f.byUrgency)
 	for _, change := range changes[:min(len(changes), mostChanged)] {
-		d.each(change)
+		d.add(change)
 	}
 	for m := range f.all() {
 		f.markClaims(d, m)
@@ -174,7 +174,7 @@ func (f *facts) markClaims(d *draft, m member) {
 			continue
 		}
 		d.owned++
-		d.each(action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimOwned,
+		d.add(action.MarkClaim{Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimOwned,
 			Annotations: map[string]*string{v1.OwnerAnnotation: new(identity.OwnerMark(f.world.Set))}})
 	}
 }

@@ -57,7 +57,7 @@ func blockedByRival(f *facts, d *draft, m member, template string) bool {
 	if rival == "" {
 		return false
 	}
-	d.blocked(v1.ReasonClaimShared,
+	d.stall(v1.ReasonClaimShared,
 		"claim %s of member %d is also a claim of set %s, which is older: in both sets, the names of the claim template and the set join to the same claim name; use another name for this set or its claim template", identity.ClaimName(template, f.world.Set.Name, m.ordinal), m.ordinal, rival)
 	return true
 }

@@ -64,7 +64,7 @@ func (s *claimState) compareSize() {
 	}
 	s.grows = true
 	status := s.claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
-	if IsInfeasible(status) {
+	if IsGrowthInfeasible(status) {
 		s.infeasible = fmt.Sprintf("%s to %s%s", status, s.wanted.String(), resizeError(s.claim))
 	}
 	s.restart = status == corev1.PersistentVolumeClaimNodeResizePending ||
@@ -74,8 +74,8 @@ func (s *claimState) compareSize() {
 	s.spends = !s.restart && status != corev1.PersistentVolumeClaimControllerResizeInfeasible
 }
 
-// IsInfeasible reports whether the cluster has given up growing a claim.
-func IsInfeasible(status corev1.ClaimResourceStatus) bool {
+// IsGrowthInfeasible reports whether the cluster has given up growing a claim.
+func IsGrowthInfeasible(status corev1.ClaimResourceStatus) bool {
 	return status == corev1.PersistentVolumeClaimControllerResizeInfeasible || status == corev1.PersistentVolumeClaimNodeResizeInfeasible
 }
 
@@ -84,7 +84,7 @@ func resizeError(claim *corev1.PersistentVolumeClaim) string {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && c.Message != "" &&
 			(c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
-			return ": " + words.ForeignText(steady(c.Message))
+			return ": " + words.SanitizeText(steady(c.Message))
 		}
 	}
 	return ""
@@ -106,7 +106,7 @@ func (s *claimState) compareAttributes(class string) {
 	refused := modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
 	s.spends = s.spends || !refused
 	if refused && s.infeasible == "" {
-		s.infeasible = "attributes of class " + words.Foreign(class) + " are infeasible"
+		s.infeasible = "attributes of class " + words.Sanitize(class) + " are infeasible"
 	}
 }
 
@@ -139,7 +139,7 @@ func lackingKeys(template, claim map[string]string) map[string]string {
 // template. The data source is not compared: it no longer matters for a claim that has a volume.
 func immutableDifference(template, claim *corev1.PersistentVolumeClaimSpec) string {
 	differ := func(field, is, wanted string) string {
-		return fmt.Sprintf("%s is %q, but %q in its template", field, words.Foreign(is), wanted)
+		return fmt.Sprintf("%s is %q, but %q in its template", field, words.Sanitize(is), wanted)
 	}
 	if class := template.StorageClassName; class != nil && claim.StorageClassName != nil && *class != *claim.StorageClassName {
 		return differ("storageClassName", *claim.StorageClassName, *class)
@@ -167,8 +167,8 @@ func (s claimState) lacks() bool {
 	return s.lacksWork() || len(s.labels)+len(s.annotations) > 0
 }
 
-// standing describes how far the claim has come, empty if it matches its template.
-func (s claimState) standing() string {
+// progressText describes how far the claim has come, empty if it matches its template.
+func (s claimState) progressText() string {
 	name := s.claim.Name
 	switch {
 	case s.restart:
@@ -193,7 +193,7 @@ func (s claimState) lacking() string {
 		return fmt.Sprintf("requests %s, but its template requests %s", request.String(), s.wanted.String())
 	case s.class != "":
 		return fmt.Sprintf("volumeAttributesClassName is %q, but %q in its template",
-			words.Foreign(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
+			words.Sanitize(ptr.Deref(s.claim.Spec.VolumeAttributesClassName, "")), s.class)
 	default:
 		return "lacks labels or annotations of its template"
 	}

@@ -33,9 +33,9 @@ func updateClaims(f *facts, d *draft) verdict {
 	}
 	budget := f.maxUnavailable()
 	for _, m := range f.members {
-		budget -= one(f.spendsOnClaims(m))
+		budget -= boolToInt(f.spendsOnClaims(m))
 	}
-	var held []string
+	var blocked []string
 	for m := range f.inUpdateOrder() {
 		states := f.claimStates[m.ordinal]
 		lacks := slices.ContainsFunc(states, claimState.lacksWork)
@@ -43,7 +43,7 @@ func updateClaims(f *facts, d *draft) verdict {
 			budget--
 		}
 		if lacks && budget < 0 {
-			held = append(held, f.podName(m))
+			blocked = append(blocked, f.podName(m))
 		}
 		for _, s := range states {
 			if change, any := s.due(budget >= 0); any && len(d.changed) < mostChanged && !f.isChanged(s.claim, m) {
@@ -54,7 +54,7 @@ func updateClaims(f *facts, d *draft) verdict {
 	}
 	for m := range f.inUpdateOrder() {
 		for _, s := range f.claimStates[m.ordinal] {
-			tellInfeasible(d, s, held)
+			reportInfeasible(d, s, blocked)
 		}
 	}
 	return proceed
@@ -79,21 +79,21 @@ func (d *draft) change(act action.UpdateClaim) {
 		d.changed = map[string]bool{}
 	}
 	d.changed[act.Claim.Name] = true
-	d.each(act)
+	d.add(act)
 }
 
-// tellInfeasible reports that a claim cannot be changed to match its template, which members it
+// reportInfeasible reports that a claim cannot be changed to match its template, which members it
 // delays, and how to cancel the change. The controller keeps requesting the change while the
 // template does.
-func tellInfeasible(d *draft, s claimState, held []string) {
+func reportInfeasible(d *draft, s claimState, blocked []string) {
 	if s.infeasible == "" {
 		return
 	}
 	back := ""
-	if s.spends && len(held) > 0 {
-		back = "; the claims of " + words.Few(held) + " wait for it, and these pods are not updated while they serve"
+	if s.spends && len(blocked) > 0 {
+		back = "; the claims of " + words.Few(blocked) + " wait for it, and these pods are not updated while they serve"
 	}
-	d.blocked(v1.ReasonClaimGrowthRefused,
+	d.stall(v1.ReasonClaimGrowthRefused,
 		"claim %s cannot be changed to match its template: %s%s; to cancel the change, first restore the template, then the claim: kubectl -n %s patch pvc %s -p '%s'",
 		s.claim.Name, s.infeasible, back, s.claim.Namespace, s.claim.Name, s.undo())
 }
@@ -103,7 +103,7 @@ func tellInfeasible(d *draft, s claimState, held []string) {
 func (f *facts) growing() string {
 	for m := range f.inUpdateOrder() {
 		for _, s := range f.claimStates[m.ordinal] {
-			if text := s.standing(); text != "" {
+			if text := s.progressText(); text != "" {
 				return text
 			}
 		}
@@ -148,7 +148,7 @@ func (f *facts) mayChange(claim *corev1.PersistentVolumeClaim, m member, templat
 // patched: its current pod may be the only one that runs with the claims in their current state. A
 // pod that does not serve is not kept for that.
 func awaitsClaims(f *facts, d *draft, m member) bool {
-	if servesNobody(m.pod) {
+	if isNotServing(m.pod) {
 		return false
 	}
 	for _, s := range f.claimStates[m.ordinal] {
@@ -170,7 +170,7 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 		status := v1.VolumeClaimStatus{Name: f.world.Set.Spec.VolumeClaimTemplates[i].Name}
 		for _, m := range f.members {
 			if claim := f.claimOf(m, i); claim != nil {
-				f.countClaim(&status, f.claimStanding(claim, i, m), f.mayChange(claim, m, i))
+				f.countClaim(&status, f.claimStateOf(claim, i, m), f.mayChange(claim, m, i))
 			}
 		}
 		all = append(all, status)
@@ -178,11 +178,11 @@ func volumeClaims(f *facts) []v1.VolumeClaimStatus {
 	return all
 }
 
-// claimStanding compares a claim of a member with the template of that index.
-func (f *facts) claimStanding(claim *corev1.PersistentVolumeClaim, template int, m member) claimState {
+// claimStateOf compares a claim of a member with the template of that index.
+func (f *facts) claimStateOf(claim *corev1.PersistentVolumeClaim, template int, m member) claimState {
 	rendered, wrong := f.overrides.RenderedClaimTemplate(template, m.ordinal)
 	if wrong != nil {
-		return claimState{claim: claim, differs: words.ForeignText(wrong.For(m.ordinal))}
+		return claimState{claim: claim, differs: words.SanitizeText(wrong.For(m.ordinal))}
 	}
 	return compareClaim(rendered, claim)
 }
@@ -193,21 +193,21 @@ func (f *facts) countClaim(status *v1.VolumeClaimStatus, s claimState, mayChange
 	if differs == "" && s.lacks() && (!f.updatesClaims() || !mayChange) {
 		differs = s.lacking()
 	}
-	say := func(count *int32, what string) {
+	record := func(count *int32, what string) {
 		*count++
 		if status.Message == "" {
 			status.Message = fmt.Sprintf("claim %s: %s", s.claim.Name, what)
 		}
 	}
 	if s.infeasible != "" {
-		say(&status.Infeasible, s.infeasible)
+		record(&status.Infeasible, s.infeasible)
 	}
 	if s.restart {
 		status.RestartRequired++
 	}
 	switch {
 	case differs != "":
-		say(&status.Differing, differs)
+		record(&status.Differing, differs)
 	case s.lacks():
 	case s.grows || s.attributes != "":
 		status.Growing++

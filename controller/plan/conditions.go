@@ -15,52 +15,54 @@ import (
 	"statefulset.dev/identity/conditions"
 )
 
-// standing is what the conditions report.
-type standing struct {
+// workState is the open work of a set, and what blocks it. The conditions report both.
+type workState struct {
 	// open is the work that remains, stalled is what blocks it, and overdue is that it takes too
 	// long; each is nil if it does not apply.
 	open, stalled, overdue *reason
-	// recreating is the condition Progressing of an update that recreates all pods at
-	// once, nil if there is none.
+	// recreating is the condition Progressing of an update that recreates all pods at once, nil if
+	// there is none.
 	recreating *conditions.Condition
 }
 
 // conditionsOf describes the state of the set.
-func conditionsOf(f *facts, stands standing) (c conditions.Conditions) {
-	open, stalled := stands.open, stands.stalled
-	c.Available = servesEnough(f)
+func conditionsOf(f *facts, state workState) (c conditions.Conditions) {
+	open, stalled := state.open, state.stalled
+	c.Available = availableCondition(f)
 	switch {
-	case f.held && f.world.Set.DeletionTimestamp == nil:
-		held := &reason{v1.ReasonHeld, f.holdMessage()}
-		c.Ready, c.Progressing = held.is(corev1.ConditionUnknown), held.is(corev1.ConditionUnknown)
-		c.Reconciling, c.Stalled = held.is(corev1.ConditionFalse), held.is(corev1.ConditionFalse)
+	case f.suspended && f.world.Set.DeletionTimestamp == nil:
+		suspended := &reason{v1.ReasonHeld, f.suspendedMessage()}
+		c.Ready, c.Progressing = suspended.condition(corev1.ConditionUnknown), suspended.condition(corev1.ConditionUnknown)
+		c.Reconciling, c.Stalled = suspended.condition(corev1.ConditionFalse), suspended.condition(corev1.ConditionFalse)
 		return c
 	case open == nil:
 		done := &reason{
 			v1.ReasonMembersAvailable, fmt.Sprintf("%d of %d members are available", f.roster.Len(), f.roster.Len()) + f.outdatedText()}
-		c.Ready, c.Progressing, c.Reconciling = done.is(corev1.ConditionTrue), done.is(corev1.ConditionTrue), done.is(corev1.ConditionFalse)
+		c.Ready = done.condition(corev1.ConditionTrue)
+		c.Progressing, c.Reconciling = done.condition(corev1.ConditionTrue), done.condition(corev1.ConditionFalse)
 	case stalled != nil:
-		c.Ready, c.Progressing = open.is(corev1.ConditionFalse), first(stands.overdue, stalled).is(corev1.ConditionFalse)
-		c.Reconciling = stalled.is(corev1.ConditionFalse)
+		c.Ready, c.Progressing = open.condition(corev1.ConditionFalse), first(state.overdue, stalled).condition(corev1.ConditionFalse)
+		c.Reconciling = stalled.condition(corev1.ConditionFalse)
 	default:
-		c.Ready, c.Progressing, c.Reconciling = open.is(corev1.ConditionFalse), open.is(corev1.ConditionTrue), open.is(corev1.ConditionTrue)
+		c.Ready = open.condition(corev1.ConditionFalse)
+		c.Progressing, c.Reconciling = open.condition(corev1.ConditionTrue), open.condition(corev1.ConditionTrue)
 		if isForPeople(open.word) {
 			c.Progressing.Status = corev1.ConditionUnknown // people decide how long this takes
 		}
 	}
 	if stalled != nil && open != nil {
-		c.Stalled = stalled.is(corev1.ConditionTrue)
+		c.Stalled = stalled.condition(corev1.ConditionTrue)
 	} else {
-		c.Stalled = (&reason{v1.ReasonNotStalled, "nothing blocks the controller"}).is(corev1.ConditionFalse)
+		c.Stalled = (&reason{v1.ReasonNotStalled, "nothing blocks the controller"}).condition(corev1.ConditionFalse)
 	}
-	if stands.recreating != nil && stands.overdue == nil {
-		c.Progressing = *stands.recreating
+	if state.recreating != nil && state.overdue == nil {
+		c.Progressing = *state.recreating
 	}
 	return c
 }
 
-// is returns the condition that a reason stands for, with a status.
-func (r *reason) is(status corev1.ConditionStatus) conditions.Condition {
+// condition returns the condition that a reason stands for, with a status.
+func (r *reason) condition(status corev1.ConditionStatus) conditions.Condition {
 	return conditions.Condition{Status: status, Reason: r.word, Message: r.message}
 }
 
@@ -76,12 +78,12 @@ func first(reasons ...*reason) *reason {
 // openWork is the work that remains until the set is as the user wants it, nil if none remains.
 func openWork(f *facts, d *draft) *reason {
 	available, wanted, existing := f.available, f.roster.Len(), f.existing()
-	word, growing, paused := "", f.growing(), f.heldBack()
+	word, growing, paused := "", f.growing(), f.pausedText()
 	stepWord, stepText := f.stepState()
 	object, exposed := f.supporting.openObject(), f.exposedText()
 	switch {
 	case f.world.Set.DeletionTimestamp != nil, d.stalled != nil, f.awaiting != nil:
-		return heldWork(f, d)
+		return unsyncedWork(f, d)
 	case stepWord == v1.ReasonRollingBack:
 		word = v1.ReasonRollingBack
 	case f.toUpdate() > 0:
@@ -111,8 +113,9 @@ func openWork(f *facts, d *draft) *reason {
 		joined(fmt.Sprintf("%d of %d members are available", available, wanted), d.waiting, exposed, growing, paused, stepText, object)}
 }
 
-// heldWork is the work that remains for a set whose members are not synced, nil if none remains.
-func heldWork(f *facts, d *draft) *reason {
+// unsyncedWork is the work that remains for a set whose members are not synced, nil if none
+// remains.
+func unsyncedWork(f *facts, d *draft) *reason {
 	switch {
 	case f.world.Set.DeletionTimestamp != nil:
 		return &reason{v1.ReasonDeleting, "the set is being deleted"}
@@ -168,9 +171,9 @@ func (f *facts) toUpdate() int {
 	return count
 }
 
-// servesEnough reports whether no more members are unavailable than an update may make unavailable,
-// and whether at least one serves, if any is desired.
-func servesEnough(f *facts) conditions.Condition {
+// availableCondition is the condition Available. It is True if no more members are unavailable than
+// an update may make unavailable, and if at least one is available, if any is desired.
+func availableCondition(f *facts) conditions.Condition {
 	available := f.available
 	needed := max(f.roster.Len()-f.maxUnavailable(), min(f.roster.Len(), 1))
 	message := fmt.Sprintf("%d of %d members are available, and at least %d must be", available, f.roster.Len(), needed)
@@ -193,7 +196,7 @@ func (f *facts) unavailableText() string {
 func (f *facts) namesOfUnavailable() string {
 	var names []string
 	for _, m := range f.members {
-		if f.unavailable(m) && len(names) < words.FewNames {
+		if f.isUnavailable(m) && len(names) < words.FewNames {
 			names = append(names, f.podName(m))
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // create plans the creation of a member that has no pod.
 func create(f *facts, d *draft, m member) {
 	name := f.podName(m)
-	if m.taken != nil {
-		explainTaken(f, d, m.taken)
+	if m.nameHolder != nil {
+		reportNameTaken(f, d, m.nameHolder)
 		return
 	}
 	claims, usable := lackingClaims(f, d, m)
@@ -32,7 +32,7 @@ func create(f *facts, d *draft, m member) {
 	if !ok {
 		return
 	}
-	if other := f.besideRecreated(revision); other != nil {
+	if other := f.podAtOtherRevision(revision); other != nil {
 		d.wait("pod %s is not created at revision %s next to pod %s at revision %s, because the update strategy is Recreate", name, revision.name,
 			other.Name, revisionOf(other))
 		return
@@ -41,21 +41,21 @@ func create(f *facts, d *draft, m member) {
 	if wrong != nil {
 		return // sourceOf has recorded why
 	}
-	outputs, given := outputsFor(f, d, m, source)
-	if !given {
-		d.inOrder(objects...)
+	outputs, known := outputsFor(f, d, m, source)
+	if !known {
+		d.addChain(objects...)
 		return
 	}
 	secrets := f.supporting.secretsOf(m, true)
-	if marks := giveSecrets(f, m, secrets); len(marks) > 0 {
-		if d.inOrder(objects...); len(objects) == 0 { // otherwise they are marked later
-			d.each(d.onTheirOwn(marks)...)
+	if marks := recordSecretsOf(f, m, secrets); len(marks) > 0 {
+		if d.addChain(objects...); len(objects) == 0 { // otherwise they are marked later
+			d.add(d.onTheirOwn(marks)...)
 		}
 		d.wait("waiting for the claims of pod %s to record its generated Secrets", name)
 		return
 	}
-	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), claimsGiven(claims, secrets)
-	d.inOrder(append(objects,
+	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), withSecretsRecorded(claims, secrets)
+	d.addChain(append(objects,
 		action.CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	d.wait("pod %s is being created", name)
 }
@@ -66,11 +66,11 @@ func sourceOf(f *facts, d *draft, m member) (of *revision, source identity.Sourc
 	of, _ = f.target(m)
 	source, err := sourceAt(f, d, of)
 	if err != nil {
-		d.blocked(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), of.name, words.ForeignText(err.Error()))
+		d.stall(v1.ReasonRevisionUnreadable, "pod %s needs revision %s: %v", f.podName(m), of.name, words.SanitizeText(err.Error()))
 		return of, source, false
 	}
 	if missing := f.lackingVolume(source.Template); missing != "" {
-		d.blocked(v1.ReasonClaimTemplateInUse,
+		d.stall(v1.ReasonClaimTemplateInUse,
 			"pod %s cannot be created at revision %s, which mounts %q, but neither the revision's volumes nor volumeClaimTemplates define it; add the claim template again, or bring the member to another revision", f.podName(m), of.name, missing)
 		return of, source, false
 	}
@@ -96,8 +96,8 @@ func returnable(f *facts, d *draft, m member) bool {
 	if !hasObjects(f, d, m) {
 		return false
 	}
-	_, given := outputsFor(f, d, m, source)
-	return given
+	_, known := outputsFor(f, d, m, source)
+	return known
 }
 
 // sourceAt is the source from which a member is created at a revision.
@@ -108,22 +108,22 @@ func sourceAt(f *facts, d *draft, r *revision) (identity.Source, error) {
 	return d.reads.source(r)
 }
 
-// explainTaken records why a member cannot be created under its own name. The garbage collector
+// reportNameTaken records why a member cannot be created under its own name. The garbage collector
 // removes a pod that an earlier set of the same name left behind. About any other pod, a user has
 // to decide.
-func explainTaken(f *facts, d *draft, pod *corev1.Pod) {
+func reportNameTaken(f *facts, d *draft, pod *corev1.Pod) {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	switch {
 	case isTerminating(pod):
 		d.wait("another pod named %s is terminating", pod.Name)
 	case controller == nil:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it has no controller, and its labels do not match the set's selector",
+		d.stall(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it has no controller, and its labels do not match the set's selector",
 			pod.Name)
 	case controller.UID == f.world.Set.UID:
 		d.wait("pod %s is being released, because its labels no longer match the set's selector", pod.Name)
 	case refersToSet(f.world.Set, *controller):
 		d.wait("pod %s belongs to an earlier set of this name and is about to be removed", pod.Name)
 	default:
-		d.blocked(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it is controlled by %s", pod.Name, words.ForeignOwner(controller))
+		d.stall(v1.ReasonNameTaken, "pod %s exists but does not belong to the set: it is controlled by %s", pod.Name, words.SanitizeOwner(controller))
 	}
 }

@@ -13,18 +13,18 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// windClock determines since when the members that the update has reached have had time to become
-// available. The clock starts when one of them is not available, or when as many as the step
+// findProgressTime determines since when the members that the update has reached have had time to
+// become available. The time starts when one of them is not available, or when as many as the step
 // requires are available and have yet to bake. It restarts when more of them are available than
 // ever before in the step. Otherwise the update waits for something other than these members, and
-// the clock stops. It also stops when the update must not continue, and while a member has yet to
-// be created, unless an existing one is unavailable: others may wait for that one. A pod that
-// alternates between ready and not ready counts as available at times, so a running clock stops
-// only when all have been available for the deadline.
-func (f *facts) windClock(p *progress) {
+// there is no progressTime. There is none either when the update must not continue, or while a
+// member has yet to be created, unless an existing one is unavailable: others may wait for that
+// one. A pod that alternates between ready and not ready counts as available at times, so a
+// recorded progressTime is cleared only when all have been available for the deadline.
+func (f *facts) findProgressTime(p *progress) {
 	stored, available := &f.rollout.stored, f.countAvailable(p.updated)
 	p.most = available
-	if p.baked || f.goesNoFurther() || p.culprit == nil && f.awaitsMembers() {
+	if p.baked || f.goesNoFurther() || p.firstUnexpected == nil && f.awaitsMembers() {
 		return
 	}
 	best := 0
@@ -36,24 +36,24 @@ func (f *facts) windClock(p *progress) {
 	}
 	switch running := f.sameStep(p) && stored.ProgressTime != nil && available <= best && !f.hadBaked(p); {
 	case running && !f.isSteady(p):
-		p.clock, p.most = stored.ProgressTime, best
-		if at := lastChange(p.updated); at.After(p.clock.Time) {
-			p.clock = &metav1.Time{Time: at}
+		p.progressTime, p.most = stored.ProgressTime, best
+		if at := lastChange(p.updated); at.After(p.progressTime.Time) {
+			p.progressTime = &metav1.Time{Time: at}
 		}
-	case p.culprit != nil || p.baking != nil:
-		p.clock = &metav1.Time{Time: f.world.Now.Truncate(time.Second)}
+	case p.firstUnexpected != nil || p.baking != nil:
+		p.progressTime = &metav1.Time{Time: f.world.Now.Truncate(time.Second)}
 	}
 }
 
 // goesNoFurther reports whether the update must not continue, regardless of the state of its
 // members.
 func (f *facts) goesNoFurther() bool {
-	return f.paused() || f.isAborted() || f.rollout.stored.Rollback
+	return f.isPaused() || f.isAborted() || f.rollout.stored.Rollback
 }
 
 func (f *facts) countAvailable(members []member) (count int) {
 	for _, m := range members {
-		if !f.unavailable(m) {
+		if !f.isUnavailable(m) {
 			count++
 		}
 	}
@@ -85,7 +85,7 @@ func (f *facts) isSteady(p *progress) bool {
 // steadyAt is when members that are available now count as steady. It reports false if some are not
 // available, or if it makes no difference because they bake.
 func (f *facts) steadyAt(p *progress) (at time.Time, ok bool) {
-	if p.ailing != nil || p.baking != nil {
+	if p.firstUnavailable != nil || p.baking != nil {
 		return time.Time{}, false
 	}
 	for _, m := range p.updated {
@@ -96,7 +96,7 @@ func (f *facts) steadyAt(p *progress) (at time.Time, ok bool) {
 }
 
 // lastChange is when the last in-place update that is under way for the members began, zero if none
-// is. For a member that is recreated, the clock stops while it has no pod.
+// is. While a member that is recreated has no pod, there is no progressTime.
 func lastChange(members []member) (last time.Time) {
 	for _, m := range members {
 		last = latest(last, noteOf(m.pod).begun())
@@ -118,12 +118,12 @@ func (f *facts) awaitsMembers() bool {
 // hasFailed reports whether a pod has ended by itself, and not because the cluster needed its
 // resources.
 func hasFailed(pod *corev1.Pod) bool {
-	return isFinished(pod) && says(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
+	return isFinished(pod) && conditionStatus(pod, string(corev1.DisruptionTarget)) != corev1.ConditionTrue
 }
 
 // failsAt is when the update fails unless its members become available.
 func (f *facts) failsAt(p *progress) time.Time {
-	at := p.clock.Add(f.progressDeadline())
+	at := p.progressTime.Add(f.progressDeadline())
 	if p.most >= p.quota {
 		at = at.Add(v1.Seconds(p.step.BakeSeconds))
 	}

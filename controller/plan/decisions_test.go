@@ -18,7 +18,7 @@ func factsAfter(t *testing.T, script string) *facts {
 		s.tell(strings.Fields(command))
 	}
 	world := s.world()
-	return survey(world, &reader{known: world.Records})
+	return survey(world, &reader{known: world.Cache})
 }
 
 // TestTarget says at which revision a member is to be, and how its pod gets there.
@@ -39,7 +39,7 @@ func TestTarget(t *testing.T) {
 		{"OnDelete leaves pods to people", "set replicas=3 strategy=OnDelete / settle / set image=nginx:2 / look", 2, "update", keep},
 		{"Recreate takes all", "set replicas=3 strategy=Recreate / settle / set image=nginx:2 / look", 0, "update", recreate},
 		{"containers are restarting in place", "set replicas=3 inPlace=IfPossible / settle / set image=nginx:2 / look / look", 2, "update",
-			restart},
+			awaitRestart},
 		{"a step has not reached the member", "set replicas=3 steps=1 / settle / set image=nginx:2 / look", 1, "current", keep},
 		{"a step has reached the member", "set replicas=3 steps=1 / settle / set image=nginx:2 / look", 2, "update", recreate},
 		{"an aborted update goes back", "set replicas=3 steps=1:manual / settle / set image=nginx:2 / settle / abort", 2, "current", recreate},
@@ -94,8 +94,8 @@ func TestBudgetOfUnavailableMembers(t *testing.T) {
 			"set replicas=3 gates=handed-over / settle / set image=nginx:2 / look / look", 0, 1},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			if got := factsAfter(t, test.script).purse(); got.open != test.open || got.room != test.room {
-				t.Errorf("got %d to take and %d to remove, want %d and %d", got.open, got.room, test.open, test.room)
+			if got := factsAfter(t, test.script).disruptionBudget(); got.remaining != test.open || got.removals != test.room {
+				t.Errorf("got %d to take and %d to remove, want %d and %d", got.remaining, got.removals, test.open, test.room)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ import (
 func (f *facts) diagnose(m member) string {
 	pod := m.pod
 	if unscheduled := withoutNode(pod); unscheduled != nil {
-		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + words.ForeignText(unscheduled.Message) + f.unboundClaim(m)
+		return "unschedulable" + since(unscheduled.LastTransitionTime) + ": " + words.SanitizeText(unscheduled.Message) + f.unboundClaim(m)
 	}
 	what := symptom(pod)
 	switch {
@@ -42,7 +42,7 @@ func unknown(pod *corev1.Pod) string {
 		node = "node " + pod.Spec.NodeName
 	}
 	if pod.Status.Reason != "" {
-		reason = " (" + words.Foreign(pod.Status.Reason) + ")"
+		reason = " (" + words.Sanitize(pod.Status.Reason) + ")"
 	}
 	return node + " does not report the state of the pod" + reason
 }
@@ -62,7 +62,7 @@ func (f *facts) unboundClaim(m member) string {
 			return fmt.Sprintf("; claim %s has no volume: its StorageClass is %q, so it waits for a PersistentVolume that is created by hand",
 				claim.Name, *class)
 		default:
-			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, words.Foreign(*class))
+			return fmt.Sprintf("; claim %s of StorageClass %q has no volume", claim.Name, words.Sanitize(*class))
 		}
 	}
 	return ""
@@ -73,8 +73,8 @@ func CannotStart(pod *corev1.Pod) bool {
 	return !isReady(pod) && (pod.Status.Phase == corev1.PodUnknown || withoutNode(pod) != nil || symptom(pod) != "")
 }
 
-// IsReady reports whether a pod runs and is ready.
-func IsReady(pod *corev1.Pod) bool { return isReady(pod) }
+// IsPodReady reports whether a pod runs and is ready.
+func IsPodReady(pod *corev1.Pod) bool { return isReady(pod) }
 
 func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
@@ -88,8 +88,8 @@ func withoutNode(pod *corev1.Pod) *corev1.PodCondition {
 // symptom names the first container that has a problem, and the problem; empty if none has.
 func symptom(pod *corev1.Pod) string {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if ailment := ailment(container); ailment != "" {
-			return fmt.Sprintf("container %s: %s", words.Foreign(container.Name), ailment)
+		if problem := containerProblem(container); problem != "" {
+			return fmt.Sprintf("container %s: %s", words.Sanitize(container.Name), problem)
 		}
 	}
 	return ""
@@ -118,24 +118,24 @@ func since(begun metav1.Time) string {
 	if begun.IsZero() {
 		return ""
 	}
-	return " since " + words.Clock(begun.Time)
+	return " since " + words.Timestamp(begun.Time)
 }
 
-// ailment describes the problem of a container, empty if it has none. If the kubelet alternates
-// between two reasons while nothing changes, both are reported under one name.
-func ailment(container corev1.ContainerStatus) string {
+// containerProblem describes the problem of a container, empty if it has none. If the kubelet
+// alternates between two reasons while nothing changes, both are reported under one name.
+func containerProblem(container corev1.ContainerStatus) string {
 	if waiting := container.State.Waiting; waiting != nil {
 		switch waiting.Reason {
 		case "", "ContainerCreating", "PodInitializing":
 		case "ErrImagePull":
 			return "ImagePullBackOff"
 		default:
-			return words.Foreign(waiting.Reason)
+			return words.Sanitize(waiting.Reason)
 		}
 	}
 	for _, ended := range []*corev1.ContainerStateTerminated{container.State.Terminated, container.LastTerminationState.Terminated} {
 		if ended != nil && ended.ExitCode != 0 {
-			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, words.Foreign(ended.Reason))
+			return fmt.Sprintf("ended with exit code %d (%s)", ended.ExitCode, words.Sanitize(ended.Reason))
 		}
 	}
 	return ""

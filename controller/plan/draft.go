@@ -23,10 +23,10 @@ type draft struct {
 	reads *reader
 	// pods builds the pods of members.
 	pods *identity.PodMaker
-	// first, chains and aside are those of the plan.
-	first  action.Chain
-	chains []action.Chain
-	aside  []action.Chain
+	// first, chains and finally are those of the plan.
+	first   action.Chain
+	chains  []action.Chain
+	finally []action.Chain
 
 	// repairing is true if pods are relabelled. Nothing else can be decided about them before that
 	// is observed.
@@ -53,12 +53,13 @@ type draft struct {
 	compared int
 	differs  bool
 
-	// The disruption budget that is left: how many more members may be unavailable.
-	purse purse
-	// last is what holds back the members that come last, nil until a rule needs it.
+	// budget is the disruption budget that is left: how many more members may become unavailable.
+	budget disruptionBudget
+	// last is the barrier that blocks the members that come last, nil until a rule needs it.
 	last *barrier
-	// given are the pods about which gates were asked, but which are not removed for now.
-	given map[types.UID]bool
+	// withdrawn are the pods whose requests to gates are withdrawn, because they are not removed
+	// for now.
+	withdrawn map[types.UID]bool
 	// out are the pods that are being prepared for their update in place.
 	out map[types.UID]bool
 	// unseen is the pod that was taken out of service and that budgets have yet to observe. It is
@@ -87,9 +88,9 @@ type draft struct {
 	// waiting is what the set waits for, stalled what a user has to do before it can continue.
 	waiting string
 	stalled *reason
-	// skips are the reasons why members are not changed, by ordinal. It is nil unless somebody asks,
-	// because few callers need a text for each member. latest is the last of the texts that became
-	// waiting or stalled, or would have if there had been no earlier one.
+	// skips are the reasons why members are not changed, by ordinal. It is nil unless a caller asks
+	// for them, because few callers need a text for each member. latest is the last of the texts
+	// that became waiting or stalled, or would have if there had been no earlier one.
 	skips  map[int]skip
 	latest string
 	// progressing is the condition Progressing, nil if openWork determines it.
@@ -102,25 +103,25 @@ type reason struct {
 	message string
 }
 
-// before plans an action on which everything else depends.
-func (d *draft) before(act action.Action) { d.first = append(d.first, act) }
+// addFirst plans an action on which everything else depends.
+func (d *draft) addFirst(act action.Action) { d.first = append(d.first, act) }
 
-// each plans actions that are independent of each other and of all others.
-func (d *draft) each(actions ...action.Action) {
+// add plans actions that are independent of each other and of all others.
+func (d *draft) add(actions ...action.Action) {
 	for _, act := range actions {
-		d.inOrder(act)
+		d.addChain(act)
 	}
 }
 
-// inOrder plans actions, each of which is left out if the one before it is refused.
-func (d *draft) inOrder(actions ...action.Action) {
+// addChain plans actions, each of which is left out if the one before it is refused.
+func (d *draft) addChain(actions ...action.Action) {
 	if len(actions) > 0 {
 		d.chains = append(d.chains, actions)
 	}
 }
 
-// again requeues the set after a time.
-func (d *draft) again(after time.Duration) { d.retry = soonest(d.retry, after) }
+// requeueAfter requeues the set after a time.
+func (d *draft) requeueAfter(after time.Duration) { d.retry = soonest(d.retry, after) }
 
 // warn records what users should know.
 func (d *draft) warn(reason, format string, args ...any) {
@@ -159,8 +160,8 @@ func (d *draft) wait(format string, args ...any) {
 	d.waiting = cmp.Or(d.waiting, d.latest)
 }
 
-// blocked records what a user has to do before the set can continue; the first message stays.
-func (d *draft) blocked(word, format string, args ...any) {
+// stall records what a user has to do before the set can continue; the first message stays.
+func (d *draft) stall(word, format string, args ...any) {
 	if d.stalled != nil && !d.explains() {
 		return
 	}

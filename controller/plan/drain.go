@@ -24,7 +24,7 @@ func (f *facts) drainTime() (time.Duration, bool) {
 	if f.inPlacePolicy() == "" {
 		return 0, false
 	}
-	seconds := f.rolling().InPlace.DrainSeconds
+	seconds := f.rollingUpdate().InPlace.DrainSeconds
 	if seconds == nil {
 		return 0, false
 	}
@@ -91,7 +91,7 @@ func (f *facts) lacksRight(d *draft, m member) bool {
 	if f.world.SetsConditions || !f.needsDrain(m, f.changeOf(d, m)) {
 		return false
 	}
-	d.blocked(v1.ReasonMissingRight,
+	d.stall(v1.ReasonMissingRight,
 		"pod %s cannot be drained before it is updated in place: the controller has no right to patch pods/status; %s; or remove spec.updateStrategy.rollingUpdate.inPlace.drainSeconds",
 		m.pod.Name, inPlaceGrant().remedy())
 	return true
@@ -112,7 +112,7 @@ func (d *draft) nextRight() time.Duration {
 // nextDrain is the time until the first member has been out of service for long enough; zero if
 // none is out of service.
 func (f *facts) nextDrain() (next time.Duration) {
-	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
+	if f.isFrozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for end := range f.drainEnds() {
@@ -147,7 +147,7 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	conditions, drains := f.verdictsUntil(m, f.world.Now.Add(-freshVerdict)), f.needsDrain(m, change) && isDrainable(m.pod)
 	since, out := outSince(m.pod)
 	asks := f.asksBudgets(m, change)
-	if asks && f.isAheadOfBudgets(d, m) {
+	if asks && f.waitForBudgets(d, m) {
 		return nil, false
 	}
 	if drains && !out {
@@ -167,11 +167,11 @@ func (f *facts) prepare(d *draft, m member, change *identity.InPlaceChange) (fir
 	case drains && asks && !out: // the end is known when the cluster has allowed the drain to begin
 		d.wait("pod %s is drained for %s, and then updated in place", m.pod.Name, left)
 	case drains:
-		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Clock(f.world.Now.Add(left)))
+		d.wait("pod %s is drained until %s, and then updated in place", m.pod.Name, words.Timestamp(f.world.Now.Add(left)))
 	}
 	d.skip(m, v1.PlanWhyNotDraining, d.waitingFor())
 	if out && left > 0 { // conditions that become outdated meanwhile are reset at the end
-		d.again(left)
+		d.requeueAfter(left)
 		return nil, false
 	}
 	return []action.Action{
@@ -204,7 +204,7 @@ func (f *facts) inService() corev1.PodCondition {
 
 // isOutOfService reports whether a pod has to be put into service if nothing else is done with it.
 func isOutOfService(pod *corev1.Pod) bool {
-	return isDrainable(pod) && says(pod, string(v1.PodInService)) != corev1.ConditionTrue
+	return isDrainable(pod) && conditionStatus(pod, string(v1.PodInService)) != corev1.ConditionTrue
 }
 
 // putIntoService puts into service new pods, and pods whose containers are no longer about to be
@@ -216,7 +216,7 @@ func putIntoService(f *facts, d *draft) verdict {
 			d.changesPod(m) {
 			continue
 		}
-		d.each(f.serve(m))
+		d.add(f.serve(m))
 	}
 	return proceed
 }

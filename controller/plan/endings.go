@@ -44,11 +44,11 @@ func (e ending) due() time.Time {
 // countEndings counts how often in a row the pod of each member has ended. It forgets members whose
 // pod has run for long, and members that are not desired.
 func (f *facts) countEndings() {
-	if f.world.Records.set != f.world.Set.UID {
-		f.world.Records.endings = nil
+	if f.world.Cache.set != f.world.Set.UID {
+		f.world.Cache.endings = nil
 	}
 	for _, m := range f.members {
-		last, known := f.world.Records.endings[m.ordinal]
+		last, known := f.world.Cache.endings[m.ordinal]
 		switch {
 		case m.pod == nil || isTerminating(m.pod) || !isFinished(m.pod):
 			if !known || m.pod != nil && f.world.Now.Sub(m.pod.CreationTimestamp.Time) >= soon {
@@ -72,7 +72,7 @@ func (f *facts) countEndings() {
 // a pod that an update would replace, because the update may fix it. A clock that is set back does
 // not make the pause longer.
 func (f *facts) pauses(m member) (until time.Time, pauses bool) {
-	if _, how := f.target(m); how != keep && how != restart {
+	if _, how := f.target(m); how != keep && how != awaitRestart {
 		return time.Time{}, false
 	}
 	last := f.endings[m.ordinal]

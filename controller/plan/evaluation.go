@@ -16,11 +16,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// setAside is the plan for a set whose expressions are no longer evaluated: it does nothing. The
-// status counts pods and keeps everything else.
-func setAside(world World) Plan {
-	_, held := v1.Held(world.Set)
-	f := &facts{world: world, held: held, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set),
+// evaluationStoppedPlan is the plan for a set whose expressions are no longer evaluated: it does
+// nothing. The status counts pods and keeps everything else.
+func evaluationStoppedPlan(world World) Plan {
+	_, suspended := v1.Held(world.Set)
+	f := &facts{world: world, suspended: suspended, roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesOf(world.Set),
 		supporting: &supportingObjects{}}
 	f.current, f.update = &revision{name: world.Set.Status.CurrentRevision}, &revision{name: world.Set.Status.UpdateRevision}
 	selector, err := metav1.LabelSelectorAsSelector(world.Set.Spec.Selector)
@@ -37,17 +37,17 @@ func setAside(world World) Plan {
 			f.count(&status, m.pod)
 		}
 	}
-	stands := standing{open: &reason{v1.ReasonDeleting, "the set is being deleted"}}
+	state := workState{open: &reason{v1.ReasonDeleting, "the set is being deleted"}}
 	if world.Set.DeletionTimestamp == nil {
 		stopped := &reason{v1.ReasonEvaluationStopped, stoppedMessage(world.Set)}
-		stands = standing{open: stopped, stalled: stopped}
+		state = workState{open: stopped, stalled: stopped}
 	}
-	says := conditionsOf(f, stands)
+	says := conditionsOf(f, state)
 	status.Conditions = says.Put(status.Conditions, f.world.Now)
 	p := Plan{Status: status, Conditions: says, RequeueAfter: f.nextAvailability(), Unavailable: f.roster.Len() - f.available,
 		MaxUnavailable: f.maxUnavailable()}
-	if stands.stalled != nil {
-		p.Waiting = stands.stalled.message
+	if state.stalled != nil {
+		p.Waiting = state.stalled.message
 	}
 	return p
 }
@@ -57,7 +57,7 @@ func stoppedMessage(set *v1.StatefulSet) string {
 	mark := set.Status.Evaluation
 	return fmt.Sprintf("the controller no longer evaluates %s (inputs %s): %d of its processes ended while doing so; "+
 		"pods, claims and objects stay unchanged; change these fields, or retry the evaluation: kubectl sts evaluate %s -n %s",
-		words.ForeignText(words.Few(mark.Fields)), words.Foreign(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
+		words.SanitizeText(words.Few(mark.Fields)), words.Sanitize(mark.Inputs), mark.Deaths, set.Name, set.Namespace)
 }
 
 // evaluationEnded removes from a plan everything that deletes or changes objects, if the time for
@@ -68,17 +68,17 @@ func (f *facts) evaluationEnded(d *draft) (ended bool) {
 	if !f.world.Evaluation.Ended() {
 		return false
 	}
-	d.blocked(v1.ReasonRenderFailed,
+	d.stall(v1.ReasonRenderFailed,
 		"the expressions of the set take too long to evaluate; nothing is removed or changed until they are evaluated in time")
 	if len(creating(d.first)) < len(d.first) {
-		d.first, d.chains, d.aside = nil, nil, nil
+		d.first, d.chains, d.finally = nil, nil, nil
 		return true
 	}
 	for i := range d.chains {
 		d.chains[i] = creating(d.chains[i])
 	}
 	d.chains = slices.DeleteFunc(d.chains, func(chain action.Chain) bool { return len(chain) == 0 })
-	d.aside = nil
+	d.finally = nil
 	return true
 }
 

@@ -70,7 +70,7 @@ func TestNothingIsDoneForASetThatIsSetAside(t *testing.T) {
 				!p.Status.Evaluation.IsStopped() {
 				t.Errorf("got status %+v, want generation 4, the revisions, and the mark as they were", p.Status)
 			}
-			if due := NotNext(world, 10); len(due) > 0 {
+			if due := DelayedMembers(world, 10); len(due) > 0 {
 				t.Errorf("got members %v that are said to be due, want none", due)
 			}
 		})

@@ -25,7 +25,7 @@ func (f evidence) rolling() v1.RollingUpdateStatefulSetStrategy {
 
 func (f evidence) steps() []v1.RolloutStep { return f.rolling().Steps }
 
-// failsBack reports whether an update that fails is rolled back.
+// rollsBackOnFailure reports whether an update that fails is rolled back.
 func (f evidence) failsBack() bool {
 	policy := f.rolling().FailurePolicy
 	return policy != nil && *policy == v1.RollbackRolloutFailurePolicy

@@ -40,13 +40,13 @@ func (f Failure) times() string {
 	if f.Next.Sub(f.Tried) < shortestReported {
 		return ""
 	}
-	return fmt.Sprintf(" (tried at %s, next at %s)", words.Clock(f.Tried), words.Clock(f.Next))
+	return fmt.Sprintf(" (tried at %s, next at %s)", words.Timestamp(f.Tried), words.Timestamp(f.Next))
 }
 
 // WithFailures is the status of a set after actions of its plan have failed. before is the previous
 // status: what has not changed since keeps its time.
 func WithFailures(before v1.StatefulSetStatus, p Plan, failures []Failure, now time.Time) v1.StatefulSetStatus {
-	status := tellUnreclaimed(tellUndeleted(p.Status, failures), failures)
+	status := reportUnreclaimed(reportUndeleted(p.Status, failures), failures)
 	failures = slices.DeleteFunc(slices.Clone(failures), isMinor)
 	if len(failures) > 0 {
 		status.Conditions = failed(p.Conditions, failures).Put(before.Conditions, now)
@@ -63,19 +63,19 @@ func failed(says conditions.Conditions, failures []Failure) conditions.Condition
 	if IsRefusal(worst.Err) {
 		word, advice := refusalWord(worst)
 		refused := &reason{word, message + advice}
-		says.Ready, says.Progressing = refused.is(corev1.ConditionFalse), refused.is(corev1.ConditionFalse)
-		says.Reconciling, says.Stalled = refused.is(corev1.ConditionFalse), refused.is(corev1.ConditionTrue)
+		says.Ready, says.Progressing = refused.condition(corev1.ConditionFalse), refused.condition(corev1.ConditionFalse)
+		says.Reconciling, says.Stalled = refused.condition(corev1.ConditionFalse), refused.condition(corev1.ConditionTrue)
 		return says
 	}
 	trouble := &reason{v1.ReasonHostUnavailable, message}
 	if IsNotAllowed(worst.Err) {
 		trouble.word = v1.ReasonDisruptionNotAllowed
 	}
-	says.Ready, says.Reconciling = trouble.is(corev1.ConditionFalse), trouble.is(corev1.ConditionTrue)
+	says.Ready, says.Reconciling = trouble.condition(corev1.ConditionFalse), trouble.condition(corev1.ConditionTrue)
 	if says.Stalled.Status == corev1.ConditionTrue {
-		says.Reconciling = trouble.is(corev1.ConditionFalse)
+		says.Reconciling = trouble.condition(corev1.ConditionFalse)
 		if IsNotAllowed(worst.Err) {
-			says.Stalled = trouble.is(corev1.ConditionTrue) // it names the budget
+			says.Stalled = trouble.condition(corev1.ConditionTrue) // it names the budget
 		}
 	}
 	return says
@@ -132,7 +132,7 @@ func isMinor(failure Failure) bool {
 // matters, but it is already known that creating pods is therefore forbidden. It also leaves out
 // what is different at every try, because that would change the status each time. It is one line of
 // bounded length, whatever a webhook has answered.
-func Cause(err error) string { return words.ForeignText(steady(cause(err))) }
+func Cause(err error) string { return words.SanitizeText(steady(rawCause(err))) }
 
 // steady is a text without the port of a connection's client, and without the time at which a
 // certificate was verified.
@@ -155,7 +155,7 @@ func budgetIn(answer apierrors.APIStatus) string {
 	return ""
 }
 
-func cause(err error) string {
+func rawCause(err error) string {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
 		return err.Error()

@@ -51,9 +51,9 @@ func requestOf(pod *corev1.Pod) (asked request, open bool) {
 // answer is the reason of a condition that agrees.
 func (r request) answer() string { return v1.DisruptionAnswerPrefix + strconv.FormatInt(r.ID, 10) }
 
-// Answer is the reason of a condition by which a gate agrees to the request about a pod, and false
-// if there is no request.
-func Answer(pod *corev1.Pod) (reason string, asked bool) {
+// GateAnswer is the reason of a condition by which a gate agrees to the request about a pod, and
+// false if there is no request.
+func GateAnswer(pod *corev1.Pod) (reason string, asked bool) {
 	r, asked := requestOf(pod)
 	return r.answer(), asked
 }
@@ -63,9 +63,9 @@ func (r request) isFor(other request) bool {
 	return r.Operation == other.Operation && r.Revision == other.Revision
 }
 
-// wants is why a pod is to be removed, and at which revision its member returns. It has no
-// operation if the pod stays, or if no one has to be asked.
-func (f *facts) wants(m member) request {
+// desiredRequest says why a pod is to be removed, and at which revision its member returns. It has
+// no operation if the pod stays, or if no one has to be asked.
+func (f *facts) desiredRequest(m member) request {
 	switch {
 	case m.pod == nil || isTerminating(m.pod) || isFinished(m.pod):
 		return request{}
@@ -75,8 +75,8 @@ func (f *facts) wants(m member) request {
 	if goal, how := f.target(m); how == recreate {
 		return request{Operation: v1.UpdateDisruptionOperationType, Revision: goal.name}
 	}
-	if f.asked(m) {
-		return request{Operation: v1.ReplaceDisruptionOperationType, Revision: f.goal(m).name}
+	if f.isReplacementRequested(m) {
+		return request{Operation: v1.ReplaceDisruptionOperationType, Revision: f.targetRevision(m).name}
 	}
 	return request{}
 }
@@ -97,15 +97,15 @@ func (f *facts) gatesFor(operation v1.DisruptionOperationType) (gates []*v1.Disr
 // gated is why a pod is to be removed, and the gates that have to agree first. A pod that was
 // broken before a gate was asked is updated without asking: the update may be what fixes it.
 func (f *facts) gated(m member) (wanted request, gates []*v1.DisruptionGate) {
-	wanted = f.wants(m)
+	wanted = f.desiredRequest(m)
 	if wanted.Operation == v1.UpdateDisruptionOperationType && isBroken(m.pod) {
 		return wanted, nil
 	}
 	return wanted, f.gatesFor(wanted.Operation)
 }
 
-// standoff is the state of the gates that are asked about a pod.
-type standoff struct {
+// gateStatus is the state of the gates that are asked about a pod.
+type gateStatus struct {
 	// unasked are the types of the gates that have yet to be asked, awaited are those of the gates
 	// that have yet to agree.
 	unasked, awaited []string
@@ -113,8 +113,8 @@ type standoff struct {
 	until time.Time
 }
 
-// standoffOf determines the state of the gates for a request that a pod has.
-func (f *facts) standoffOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked request) (s standoff) {
+// gateStatusOf determines the state of the gates for a request that a pod has.
+func (f *facts) gateStatusOf(pod *corev1.Pod, gates []*v1.DisruptionGate, asked request) (s gateStatus) {
 	for _, gate := range gates {
 		c := conditionOf(pod, corev1.PodConditionType(gate.ConditionType))
 		switch {
@@ -145,7 +145,7 @@ func (f *facts) agreed(m member) bool {
 		return true
 	}
 	asked, _ := requestOf(m.pod)
-	s := f.standoffOf(m.pod, gates, asked)
+	s := f.gateStatusOf(m.pod, gates, asked)
 	return asked.isFor(wanted) && len(s.unasked)+len(s.awaited) == 0
 }
 
@@ -161,16 +161,16 @@ func askGates(f *facts, d *draft, m member) (first []action.Action, agree bool) 
 	if !open || !asked.isFor(wanted) {
 		next := wanted
 		next.ID, next.Since, next.Broken = f.nextID(m.pod), metav1.NewTime(f.world.Now.Truncate(time.Second)), isBroken(m.pod)
-		f.tellAsked(d, m, next, typesOf(gates), time.Time{})
+		f.reportAwaitedGates(d, m, next, typesOf(gates), time.Time{})
 		return []action.Action{ask(m, next)}, false
 	}
-	s := f.standoffOf(m.pod, gates, asked)
+	s := f.gateStatusOf(m.pod, gates, asked)
 	switch {
 	case len(s.unasked) > 0:
-		f.tellAsked(d, m, asked, append(s.unasked, s.awaited...), time.Time{})
+		f.reportAwaitedGates(d, m, asked, append(s.unasked, s.awaited...), time.Time{})
 		return []action.Action{f.setGates(m, s.unasked, corev1.ConditionFalse, v1.ReasonGateRequested)}, false
 	case len(s.awaited) > 0:
-		f.tellAsked(d, m, asked, s.awaited, s.until)
+		f.reportAwaitedGates(d, m, asked, s.awaited, s.until)
 		return nil, false
 	default:
 		return nil, true
@@ -210,9 +210,9 @@ func nounOf(operation v1.DisruptionOperationType) string {
 	}
 }
 
-// tellAsked adds to the message about what the set waits for which gates have yet to agree, and
-// until when at most.
-func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, until time.Time) {
+// reportAwaitedGates adds to the message about what the set waits for which gates have yet to
+// agree, and until when at most.
+func (f *facts) reportAwaitedGates(d *draft, m member, asked request, gates []string, until time.Time) {
 	d.skip(m, v1.PlanWhyNotGate, "waiting for its disruption gates")
 	if d.atGate {
 		return
@@ -223,7 +223,7 @@ func (f *facts) tellAsked(d *draft, m member, asked request, gates []string, unt
 	}
 	end := ""
 	if !until.IsZero() {
-		end = ", or at " + words.Clock(until)
+		end = ", or at " + words.Timestamp(until)
 	}
 	slices.Sort(gates)
 	d.waiting += fmt.Sprintf("the %s of pod %s waits until %s is True on it with reason %s%s", nounOf(asked.Operation), m.pod.Name,
@@ -258,11 +258,11 @@ func settleGates(f *facts, d *draft) verdict {
 		}
 		switch {
 		case !isRequested(m.pod):
-			if types := f.untold(m.pod); len(types) > 0 {
-				d.each(f.setGates(m, types, corev1.ConditionTrue, v1.ReasonGateNotRequested))
+			if types := f.gatesWithoutCondition(m.pod); len(types) > 0 {
+				d.add(f.setGates(m, types, corev1.ConditionTrue, v1.ReasonGateNotRequested))
 			}
-		case len(f.gatesFor(f.wants(m).Operation)) == 0 || d.given[m.pod.UID] || f.isMootFor(m):
-			d.each(f.withdraw(m))
+		case len(f.gatesFor(f.desiredRequest(m).Operation)) == 0 || d.withdrawn[m.pod.UID] || f.isMootFor(m):
+			d.add(f.withdraw(m))
 		}
 	}
 	return proceed
@@ -272,7 +272,7 @@ func settleGates(f *facts, d *draft) verdict {
 // happen to it.
 func (f *facts) isMootFor(m member) bool {
 	asked, _ := requestOf(m.pod)
-	return !asked.isFor(f.wants(m))
+	return !asked.isFor(f.desiredRequest(m))
 }
 
 // withdraw is the next action of the withdrawal of a request. The conditions come first, so that
@@ -291,8 +291,9 @@ func (f *facts) withdraw(m member) action.Action {
 		Ordinal: m.ordinal, Pod: action.Exact(m.pod), What: "withdraw the request", Annotations: map[string]*string{v1.DisruptionAnnotation: nil}}
 }
 
-// untold are the gates on which the readiness of a pod depends and for which it has no condition.
-func (f *facts) untold(pod *corev1.Pod) (types []string) {
+// gatesWithoutCondition are the gates on which the readiness of a pod depends and for which it has
+// no condition.
+func (f *facts) gatesWithoutCondition(pod *corev1.Pod) (types []string) {
 	for _, gate := range pod.Spec.ReadinessGates {
 		if f.isGate(gate.ConditionType) && conditionOf(pod, gate.ConditionType) == nil {
 			types = append(types, string(gate.ConditionType))
@@ -316,16 +317,16 @@ func (f *facts) isGate(kind corev1.PodConditionType) bool {
 // nextGate is the time until the first awaited gate times out; zero if none is awaited, or none
 // times out.
 func (f *facts) nextGate() (next time.Duration) {
-	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
+	if f.isFrozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for m := range f.all() {
-		if !f.taken(m) {
+		if !f.isLeavingService(m) {
 			continue
 		}
 		asked, _ := requestOf(m.pod)
 		wanted, gates := f.gated(m)
-		if s := f.standoffOf(m.pod, gates, asked); asked.isFor(wanted) && !s.until.IsZero() {
+		if s := f.gateStatusOf(m.pod, gates, asked); asked.isFor(wanted) && !s.until.IsZero() {
 			next = soonest(next, s.until.Sub(f.world.Now))
 		}
 	}

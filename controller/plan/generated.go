@@ -23,64 +23,67 @@ import (
 // Secret from a template that generates are its keys, without their values.
 const LacksKey = "there is no such key"
 
-// findGiven finds the generated Secrets that a claim or a pod of the set uses: data may have been
-// written with them. It also puts the templates into the order in which objects are created.
-func (o *supportingObjects) findGiven() {
-	o.making = o.templates
+// findUsedSecrets finds the generated Secrets that a claim or a pod of the set uses: data may have
+// been written with them. It also puts the templates into the order in which objects are created.
+func (o *supportingObjects) findUsedSecrets() {
+	o.inCreationOrder = o.templates
 	if !slices.ContainsFunc(o.templates, identity.Object.Generates) {
 		return
 	}
-	o.keepKnown()
-	o.making = slices.Clone(o.templates)
-	slices.SortStableFunc(o.making, func(a, b identity.Object) int { return cmp.Compare(one(b.Generates()), one(a.Generates())) })
-	o.given = map[string]bool{}
-	for name := range o.knownBy {
-		o.given[name] = true
+	o.retainRecordedSecrets()
+	o.inCreationOrder = slices.Clone(o.templates)
+	slices.SortStableFunc(o.inCreationOrder, func(a, b identity.Object) int {
+		return cmp.Compare(boolToInt(b.Generates()), boolToInt(a.Generates()))
+	})
+	o.usedSecrets = map[string]bool{}
+	for name := range o.claimBySecret {
+		o.usedSecrets[name] = true
 	}
 	for _, pod := range o.world.Pods {
 		for _, name := range identity.GeneratedOf(pod) {
-			o.given[name] = true
+			o.usedSecrets[name] = true
 		}
 	}
 }
 
-// findKnowing finds, by the names of generated Secrets, the first claim of the set that records
-// each, whether or not the set still has the template of that claim.
-func (o *supportingObjects) findKnowing() {
+// findClaimsWithSecrets finds, by the names of generated Secrets, the first claim of the set that
+// records each, whether or not the set still has the template of that claim.
+func (o *supportingObjects) findClaimsWithSecrets() {
 	if !slices.ContainsFunc(o.world.Set.Spec.ObjectTemplates, func(t v1.ObjectTemplate) bool { return len(t.Generate) > 0 }) &&
 		len(identity.RemovedTemplates(&o.world.Set.Status)) == 0 {
 		return
 	}
-	o.knownBy = map[string]string{}
-	for _, claim := range slices.Concat(o.world.Claims, o.world.Knowing) {
+	o.claimBySecret = map[string]string{}
+	for _, claim := range slices.Concat(o.world.Claims, o.world.ClaimsWithSecrets) {
 		for _, secret := range identity.GeneratedOf(claim) {
-			if first := o.knownBy[secret]; first == "" || claim.Name < first {
-				o.knownBy[secret] = claim.Name
+			if first := o.claimBySecret[secret]; first == "" || claim.Name < first {
+				o.claimBySecret[secret] = claim.Name
 			}
 		}
 	}
 }
 
-// claimKnowing is a claim whose data may have been written with the generated values of an object,
-// empty if there is none.
-func (o *supportingObjects) claimKnowing(object *Object) string {
+// claimRecording is a claim whose data may have been written with the generated values of an
+// object, empty if there is none.
+func (o *supportingObjects) claimRecording(object *Object) string {
 	if object.Annotations[v1.GeneratedAnnotation] == "" {
 		return ""
 	}
-	return o.knownBy[object.Name]
+	return o.claimBySecret[object.Name]
 }
 
 func asLongAs(claim string) string { return "as long as claim " + claim + " exists" }
 
-// keepKnown keeps the Secrets of a template when the set is deleted, as long as a claim records one
-// of them: claims of removed templates stay, and a later set of the same name uses them again.
-func (o *supportingObjects) keepKnown() {
+// retainRecordedSecrets retains the Secrets of a template when the set is deleted, as long as a
+// claim records one of them: claims of removed templates stay, and a later set of the same name
+// uses them again.
+func (o *supportingObjects) retainRecordedSecrets() {
 	if !slices.ContainsFunc(o.templates, func(t identity.Object) bool { return t.Generates() && t.GoesWithSet() }) {
 		return
 	}
 	known := map[string]bool{}
 	for key, object := range o.world.Objects {
-		if key.Group == "" && key.Kind == "Secret" && o.claimKnowing(object) != "" {
+		if key.Group == "" && key.Kind == "Secret" && o.claimRecording(object) != "" {
 			known[object.Labels[v1.ObjectTemplateLabel]] = true
 		}
 	}
@@ -94,13 +97,13 @@ func (o *supportingObjects) keepKnown() {
 // isLost reports whether an object that does not exist is a Secret that must not be generated
 // again.
 func (o *supportingObjects) isLost(s *supportingObject) bool {
-	return s.of.Generates() && o.given[s.key.Name]
+	return s.template.Generates() && o.usedSecrets[s.key.Name]
 }
 
-// lost says what to do about a Secret that is gone.
+// lost says what to do about a Secret that no longer exists.
 func (s supportingObject) lost() (word, message string) {
-	todo := fmt.Sprintf("restore it, or create it by hand with %s", action.KeysText(s.of.Template().Generate))
-	if s.of.Template().ExistingPolicy == v1.RefuseExistingObject {
+	todo := fmt.Sprintf("restore it, or create it by hand with %s", action.KeysText(s.template.Template().Generate))
+	if s.template.Template().ExistingPolicy == v1.RefuseExistingObject {
 		todo = "restore it with its labels and annotations"
 	}
 	return v1.ReasonGeneratedSecretMissing, s.key.String() + " is gone: " + todo
@@ -108,9 +111,9 @@ func (s supportingObject) lost() (word, message string) {
 
 // withKeys is a new object with an annotation that names its generated keys.
 func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructured.Unstructured {
-	if s.of.Generates() {
+	if s.template.Generates() {
 		annotations := made.GetAnnotations()
-		annotations[v1.GeneratedAnnotation] = strings.Join(action.KeyNames(s.of.Template().Generate), ",")
+		annotations[v1.GeneratedAnnotation] = strings.Join(action.KeyNames(s.template.Template().Generate), ",")
 		made.SetAnnotations(annotations)
 	}
 	return made
@@ -118,12 +121,12 @@ func (s supportingObject) withKeys(made *unstructured.Unstructured) *unstructure
 
 // lostSecrets are the Secrets to search for in the cluster, in the order of the templates.
 func (o *supportingObjects) lostSecrets() (all []identity.ObjectKey) {
-	if len(o.given) == 0 {
+	if len(o.usedSecrets) == 0 {
 		return nil
 	}
 	for _, template := range o.templates {
 		for s := range o.objectsOf(template) {
-			if s.is == objectLost {
+			if s.state == objectLost {
 				all = append(all, s.key)
 			}
 		}
@@ -136,7 +139,7 @@ func (o *supportingObjects) lostSecrets() (all []identity.ObjectKey) {
 // others, the Secret is read.
 func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 	made := identity.GeneratedOf(s.found)
-	for _, key := range s.of.Template().Generate {
+	for _, key := range s.template.Template().Generate {
 		if slices.Contains(made, key.Key) {
 			continue
 		}
@@ -147,10 +150,10 @@ func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 			return false
 		case read && output.Missing == "":
 		case output.Missing == LacksKey:
-			d.blocked(v1.ReasonGeneratedSecretMissing, "%s has no key %s: add it; the controller adds no keys to an existing Secret", s.key, key.Key)
+			d.stall(v1.ReasonGeneratedSecretMissing, "%s has no key %s: add it; the controller adds no keys to an existing Secret", s.key, key.Key)
 			return false
 		default:
-			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s: %s", f.podName(m), s.key, words.ForeignText(output.Missing))
+			d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s: %s", f.podName(m), s.key, words.SanitizeText(output.Missing))
 			return false
 		}
 	}
@@ -160,24 +163,24 @@ func (d *draft) hasKeys(f *facts, m member, s supportingObject) bool {
 // secretsOf are the names of the generated Secrets of a member, including those of the set: all of
 // them, or only those that exist.
 func (o *supportingObjects) secretsOf(m member, all bool) (names []string) {
-	if o.given == nil {
+	if o.usedSecrets == nil {
 		return nil
 	}
-	for _, template := range o.making {
+	for _, template := range o.inCreationOrder {
 		if !template.Generates() {
 			break
 		}
 		s := o.objectOf(template, m.ordinal)
-		if all || s.is == objectPresent || s.is == objectOutdated || s.is == objectForeign {
+		if all || s.state == objectPresent || s.state == objectOutdated || s.state == objectUnmanaged {
 			names = append(names, s.key.Name)
 		}
 	}
 	return names
 }
 
-// giveSecrets plans that the existing claims of a member record its generated Secrets, before a pod
-// can write data with them.
-func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
+// recordSecretsOf plans that the existing claims of a member record its generated Secrets, before a
+// pod can write data with them.
+func recordSecretsOf(f *facts, m member, names []string) (marks []action.Action) {
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		claim := f.claimOf(m, i)
 		if claim == nil {
@@ -187,23 +190,24 @@ func giveSecrets(f *facts, m member, names []string) (marks []action.Action) {
 		if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) }) {
 			text := identity.GeneratedText(claim, names)
 			marks = append(marks, action.MarkClaim{
-				Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimGiven, Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
+				Ordinal: m.ordinal, Claim: action.Exact(claim), As: action.ClaimUsesSecrets,
+				Annotations: map[string]*string{v1.GeneratedAnnotation: &text}})
 		}
 	}
 	return marks
 }
 
-func claimsGiven(claims []*corev1.PersistentVolumeClaim, secrets []string) []*corev1.PersistentVolumeClaim {
+func withSecretsRecorded(claims []*corev1.PersistentVolumeClaim, secrets []string) []*corev1.PersistentVolumeClaim {
 	for i := range claims {
 		claims[i] = identity.ClaimGiven(claims[i], secrets)
 	}
 	return claims
 }
 
-// tellClaims plans that the claims of members that have a pod record the generated Secrets of these
-// members: a template may be newer than the pod. It blocks nothing.
-func tellClaims(f *facts, d *draft) verdict {
-	if f.supporting.given == nil || f.world.Set.DeletionTimestamp != nil {
+// recordSecrets plans that the claims of members that have a pod record the generated Secrets of
+// these members: a template may be newer than the pod. It blocks nothing.
+func recordSecrets(f *facts, d *draft) verdict {
+	if f.supporting.usedSecrets == nil || f.world.Set.DeletionTimestamp != nil {
 		return proceed
 	}
 	told := 0
@@ -211,12 +215,12 @@ func tellClaims(f *facts, d *draft) verdict {
 		if m.pod == nil {
 			continue
 		}
-		for _, mark := range d.onTheirOwn(giveSecrets(f, m, f.supporting.secretsOf(m, false))) {
+		for _, mark := range d.onTheirOwn(recordSecretsOf(f, m, f.supporting.secretsOf(m, false))) {
 			if told == mostChanged {
 				return proceed // the next sync continues
 			}
 			told++
-			d.aside = append(d.aside, action.Chain{mark})
+			d.finally = append(d.finally, action.Chain{mark})
 		}
 	}
 	return proceed
@@ -227,13 +231,13 @@ func tellClaims(f *facts, d *draft) verdict {
 func (d *draft) onTheirOwn(marks []action.Action) []action.Action {
 	return slices.DeleteFunc(marks, func(mark action.Action) bool {
 		return slices.ContainsFunc(d.chains, func(chain action.Chain) bool {
-			return slices.ContainsFunc(chain, func(other action.Action) bool { return changesClaim(other) == changesClaim(mark) })
+			return slices.ContainsFunc(chain, func(other action.Action) bool { return changedClaim(other) == changedClaim(mark) })
 		})
 	})
 }
 
-// changesClaim names the claim that an action changes, empty if it changes none.
-func changesClaim(act action.Action) string {
+// changedClaim names the claim that an action changes, empty if it changes none.
+func changedClaim(act action.Action) string {
 	switch a := act.(type) {
 	case action.SetClaimOwners:
 		return a.Claim.Name

@@ -12,22 +12,22 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// leaveAlone stops if nothing must be done: the set is being deleted, or it is suspended.
-func leaveAlone(f *facts, _ *draft) verdict {
-	if f.world.Set.DeletionTimestamp != nil || f.held {
+// requireActive stops if the set is not active: it is being deleted, or it is suspended.
+func requireActive(f *facts, _ *draft) verdict {
+	if f.world.Set.DeletionTimestamp != nil || f.suspended {
 		return stop
 	}
 	return proceed
 }
 
-// shareNoName stops while a set of the same name in another group has pods: two controllers that
-// give their pods the same names would undo each other's work.
-func shareNoName(f *facts, d *draft) verdict {
+// requireUniqueName stops while a set of the same name in another group has pods: two controllers
+// that give their pods the same names would undo each other's work.
+func requireUniqueName(f *facts, d *draft) verdict {
 	owner := f.nameOwner()
 	if owner == "" {
 		return proceed
 	}
-	d.blocked(v1.ReasonNameTaken,
+	d.stall(v1.ReasonNameTaken,
 		"%s; until that changes, the controller does nothing for this set: move the other set with kubectl sts migrate, or delete one of the two", owner)
 	return stop
 }
@@ -42,7 +42,7 @@ func (f *facts) nameOwner() string {
 			refersToSet(f.world.Set, *controller) {
 			continue
 		}
-		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Foreign(controller.APIVersion),
+		if text := fmt.Sprintf("pod %s belongs to the %s StatefulSet %s", pod.Name, words.Sanitize(controller.APIVersion),
 			controller.Name); named == "" || text < named {
 			named = text
 		}
@@ -50,10 +50,10 @@ func (f *facts) nameOwner() string {
 	return named
 }
 
-// holdMessage says that the set is suspended, and how to resume it.
-func (f *facts) holdMessage() string {
+// suspendedMessage says that the set is suspended, and how to resume it.
+func (f *facts) suspendedMessage() string {
 	why, _ := v1.Held(f.world.Set)
 	return fmt.Sprintf(
 		"the annotation %s=%q suspends the set: the controller creates, changes and deletes nothing for it; to resume, remove the annotation: kubectl annotate sset %s -n %s %s-",
-		v1.HoldAnnotation, words.ForeignText(why), f.world.Set.Name, f.world.Set.Namespace, v1.HoldAnnotation)
+		v1.HoldAnnotation, words.SanitizeText(why), f.world.Set.Name, f.world.Set.Namespace, v1.HoldAnnotation)
 }

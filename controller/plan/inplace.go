@@ -34,21 +34,21 @@ func goOnInPlace(f *facts, d *draft) verdict {
 		note := noteOf(m.pod)
 		overdue, _ := f.isOverdue(m.pod)
 		switch {
-		case f.asked(m) && isBroken(m.pod): // it is removed, as requested
+		case f.isReplacementRequested(m) && isBroken(m.pod): // it is removed, as requested
 		case note.isDone(m.pod):
 			f.finishInPlace(d, m, note)
-		case note.mayChange(m.pod) && f.isOutdated(m) && !isHeld(f, d, m):
-			d.each(f.bringOn(d, m)...)
+		case note.mayChange(m.pod) && f.isOutdated(m) && !cannotReplace(f, d, m):
+			d.add(f.bringOn(d, m)...)
 		case overdue && isOutOfService(m.pod): // it is not known when it is removed
-			d.each(f.serve(m))
+			d.add(f.serve(m))
 		case overdue:
 			left[m.ordinal] = true
 			continue
-		case len(note.ungiven(m.pod)) > 0:
+		case len(note.unpatched(m.pod)) > 0:
 			left[m.ordinal] = true
 		}
 		if f.roster.Contains(m.ordinal) && !f.isStranded(m) { // a later rule reports more about these
-			d.wait("%s: %s", m.pod.Name, note.tell(m.pod))
+			d.wait("%s: %s", m.pod.Name, note.progressText(m.pod))
 		}
 	}
 	resizeOrGiveUp(f, d, left)
@@ -60,14 +60,14 @@ func (f *facts) finishInPlace(d *draft, m member, note inPlaceNote) {
 	conditions, settles := f.atEnd(m, note), f.settlingFor(m.pod, note)
 	switch {
 	case len(conditions) > 0:
-		d.each(action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions})
+		d.add(action.SetPodConditions{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Conditions: conditions})
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	case settles > 0:
-		d.again(settles)
-		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Clock(f.world.Now.Add(settles)),
+		d.requeueAfter(settles)
+		d.wait("waiting for %s to be available at %s (minReadySeconds is %d)", m.pod.Name, words.Timestamp(f.world.Now.Add(settles)),
 			f.world.Set.Spec.MinReadySeconds)
 	default:
-		d.each(action.EndInPlace{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Revision: revisionOf(m.pod)})
+		d.add(action.EndInPlace{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Revision: revisionOf(m.pod)})
 		d.wait("pod %s has been updated in place", m.pod.Name)
 	}
 }
@@ -105,13 +105,13 @@ func (f *facts) isOutdated(m member) bool {
 		return false
 	}
 	_, how := f.target(m)
-	return how == recreate || how == mend
+	return how == recreate || how == recreateBroken
 }
 
 // bringOn brings a member whose containers are being restarted for one revision to the revision
 // that it should have now.
 func (f *facts) bringOn(d *draft, m member) []action.Action {
-	if _, how := f.target(m); how == mend {
+	if _, how := f.target(m); how == recreateBroken {
 		return removeUnready(f, d, m)
 	}
 	return replaceMember(f, d, m)
@@ -138,7 +138,7 @@ func inPlaceOr(f *facts, d *draft, m member, removal action.DeletePod) []action.
 	case f.isForbidden(d, m):
 		return nil
 	case change.Prevented != "":
-		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because they cannot be updated in place: %s", f.goal(m).name,
+		d.warnOnce(v1.ReasonInPlaceFallback, "members are recreated at revision %s, because they cannot be updated in place: %s", f.targetRevision(m).name,
 			change.Prevented)
 		return remove(f, d, m, removal)
 	case change.Disturbs() || isRestarting(m.pod):
@@ -168,9 +168,9 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 	if change.Prevented == "" {
 		return false
 	}
-	d.blocked(v1.ReasonInPlaceImpossible,
+	d.stall(v1.ReasonInPlaceImpossible,
 		"pod %s cannot be updated in place to revision %s, and inPlace.policy %s does not allow the controller to recreate it: %s; delete the pod so that it is recreated, or set the policy to %s",
-		m.pod.Name, f.goal(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
+		m.pod.Name, f.targetRevision(m).name, v1.OnlyInPlaceUpdatePolicyType, change.Prevented, v1.IfPossibleInPlaceUpdatePolicyType)
 	d.skip(m, v1.PlanWhyNotInPlaceImpossible, d.latest)
 	return true
 }
@@ -178,7 +178,7 @@ func (f *facts) isForbidden(d *draft, m member) bool {
 // updateInPlace is the change of the pod of a member. If the cluster finds the change invalid, the
 // pod is removed instead, unless the set forbids that, or gates have not been asked about it.
 func (f *facts) updateInPlace(m member, change *identity.InPlaceChange, removal action.DeletePod) action.UpdateInPlace {
-	goal := f.goal(m).name
+	goal := f.targetRevision(m).name
 	removal = f.addressed(m, removal)
 	update := action.UpdateInPlace{Ordinal: m.ordinal, Pod: removal.Pod, Images: change.Images, Sidecars: change.Sidecars, Turn: removal.Turn,
 		AsBudgetsAllow: f.asksBudgets(m, change),
@@ -220,7 +220,7 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 		return &identity.InPlaceChange{Prevented: "the pod does not mount the claims of the current templates"}
 	case f.hasOtherOverride(m):
 		return &identity.InPlaceChange{Prevented: "the pod was created with a different override"}
-	case f.asksConditions() && f.goal(m) == f.update && !f.world.SetsConditions:
+	case f.asksConditions() && f.targetRevision(m) == f.update && !f.world.SetsConditions:
 		return &identity.InPlaceChange{
 			Prevented: "steps of the update require pod conditions, and the controller has no right to reset earlier ones"}
 	}
@@ -231,7 +231,7 @@ func (f *facts) changeOf(d *draft, m member) *identity.InPlaceChange {
 // computed once for all members that have the same override, unless pods of these revisions are
 // rendered for each member.
 func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
-	from, to := revisionOf(m.pod), f.goal(m)
+	from, to := revisionOf(m.pod), f.targetRevision(m)
 	key := [3]string{from, to.name, f.overrides.Hash(m.ordinal)}
 	if d.isRendered(f, from) || d.isRendered(f, to.name) {
 		key[2] = m.pod.Name
@@ -249,22 +249,22 @@ func (f *facts) changeBetween(d *draft, m member) *identity.InPlaceChange {
 func (f *facts) compareRevisions(ordinal int, from string, to *revision) *identity.InPlaceChange {
 	before, err := f.recordedAs(from)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Foreign(from), words.ForeignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Sanitize(from), words.SanitizeText(err.Error()))}
 	}
 	after, err := f.recordedAs(to.name)
 	if err != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.ForeignText(err.Error()))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.SanitizeText(err.Error()))}
 	}
 	made, wrong := f.overrides.Rendered(before, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Foreign(from), words.ForeignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", words.Sanitize(from), words.SanitizeText(wrong.For(ordinal)))}
 	}
 	wanted, wrong := f.overrides.Rendered(after, ordinal)
 	if wrong != nil {
-		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.ForeignText(wrong.For(ordinal)))}
+		return &identity.InPlaceChange{Prevented: fmt.Sprintf("revision %s: %s", to.name, words.SanitizeText(wrong.For(ordinal)))}
 	}
 	change := identity.ChangeInPlace(made, wanted, f.world.Resizes)
-	change.Prevented = words.ForeignText(change.Prevented)
+	change.Prevented = words.SanitizeText(change.Prevented)
 	return &change
 }
 
@@ -304,13 +304,13 @@ func resizeOrGiveUp(f *facts, d *draft, left map[int]bool) {
 	}
 	down := 0
 	for _, m := range f.members {
-		down += one(f.isDown(m))
+		down += boolToInt(f.isDown(m))
 	}
 	for m := range f.inUpdateOrder() {
 		if !left[m.ordinal] {
 			continue
 		}
-		others, goes := down-one(f.isDown(m)), false
+		others, goes := down-boolToInt(f.isDown(m)), false
 		if overdue, _ := f.isOverdue(m.pod); overdue {
 			goes = f.giveUpRestart(d, m, others)
 		} else {
@@ -365,15 +365,15 @@ func (f *facts) isOverdue(pod *corev1.Pod) (overdue bool, left time.Duration) {
 	return left == 0, left
 }
 
-// servesInVain reports whether a member serves while it waits for a restart that does not happen,
-// or for the cluster to accept a resize.
-func (f *facts) servesInVain(m member) bool {
+// servesWhileWaiting reports whether a member serves while it waits for a restart that does not
+// happen, or for the cluster to accept a resize.
+func (f *facts) servesWhileWaiting(m member) bool {
 	return m.pod != nil && isRestarting(m.pod) && !f.isDown(m)
 }
 
 // nextOverdue is the time until the first restart or resize is given up.
 func (f *facts) nextOverdue() (next time.Duration) {
-	if f.frozen() || f.world.Set.DeletionTimestamp != nil {
+	if f.isFrozen() || f.world.Set.DeletionTimestamp != nil {
 		return 0
 	}
 	for m := range f.all() {
@@ -386,23 +386,23 @@ func (f *facts) nextOverdue() (next time.Duration) {
 // giveUpRestart recreates a member if that many others may be down, and reports whether it does.
 func (f *facts) giveUpRestart(d *draft, m member, others int) bool {
 	note := noteOf(m.pod)
-	what, why := note.tellVain(m.pod), action.DeleteUnrestarted
+	what, why := note.unrestartedText(m.pod), action.DeleteUnrestarted
 	if note.isBeingResized(m.pod) {
-		what, why = note.tellUnresized(m.pod), action.DeleteUnresized
+		what, why = note.unresizedText(m.pod), action.DeleteUnresized
 	}
 	switch {
-	case f.rests():
+	case f.isRolloutBlocked():
 		d.wait("pod %s is recreated when the update continues: %s", m.pod.Name, what)
 	case f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
-		d.blocked(v1.ReasonInPlaceImpossible, "pod %s must be recreated, which the update strategy leaves to you: %s; delete the pod", m.pod.Name,
+		d.stall(v1.ReasonInPlaceImpossible, "pod %s must be recreated, which the update strategy leaves to you: %s; delete the pod", m.pod.Name,
 			what)
 	case !returnable(f, d, m) || d.waitForOwners(f, m) || awaitsClaims(f, d, m):
 	case !f.affords(m, others):
 		d.wait("pod %s is recreated when %s: %s", m.pod.Name, f.whenFree(), what)
 	default:
-		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.goal(m).name, what)
+		d.warn(v1.ReasonInPlaceFallback, "pod %s is recreated at revision %s: %s", m.pod.Name, f.targetRevision(m).name, what)
 		d.wait("pod %s is being recreated: %s", m.pod.Name, what)
-		d.each(remove(f, d, m, action.DeletePod{Reason: why})...)
+		d.add(remove(f, d, m, action.DeletePod{Reason: why})...)
 		return true
 	}
 	return false

@@ -80,9 +80,9 @@ func (n inPlaceNote) text() string {
 // containers. Containers that have yet to be restarted or resized for an earlier revision stay in
 // it.
 func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now time.Time) inPlaceNote {
-	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: words.Clock(now), Containers: map[string]string{}}
+	note := inPlaceNote{Revisions: []string{revisionOf(pod), to}, Since: words.Timestamp(now), Containers: map[string]string{}}
 	if before := noteOf(pod); isRestarting(pod) {
-		for _, name := range before.awaited(pod) {
+		for _, name := range before.unrestarted(pod) {
 			note.Containers[name] = before.Containers[name]
 		}
 		note.Resources, note.ResizeRestarts = before.Resources, before.ResizeRestarts
@@ -96,8 +96,8 @@ func nextNote(pod *corev1.Pod, to string, change *identity.InPlaceChange, now ti
 	return note
 }
 
-// awaited are the containers that have yet to be restarted, by name.
-func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
+// unrestarted are the containers that have yet to be restarted, by name.
+func (n inPlaceNote) unrestarted(pod *corev1.Pod) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(n.Containers)) {
 		if id := containerOf(pod, name).ContainerID; id == "" || id == n.Containers[name] {
 			names = append(names, name)
@@ -109,7 +109,7 @@ func (n inPlaceNote) awaited(pod *corev1.Pod) (names []string) {
 // isDone reports whether all containers have been restarted and resized. After that, the pod's
 // readiness shows their health, as for any other pod.
 func (n inPlaceNote) isDone(pod *corev1.Pod) bool {
-	return isObserved(pod) && len(n.awaited(pod)) == 0 && n.isResized(pod)
+	return isObserved(pod) && len(n.unrestarted(pod)) == 0 && n.isResized(pod)
 }
 
 // lastStart is when the last of the changed containers was started, zero if that is not known for
@@ -131,7 +131,7 @@ func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
 	if len(n.Containers) == 0 {
 		return true
 	}
-	return isObserved(pod) && !slices.ContainsFunc(n.awaited(pod), func(name string) bool {
+	return isObserved(pod) && !slices.ContainsFunc(n.unrestarted(pod), func(name string) bool {
 		return n.Containers[name] != "" && containerOf(pod, name).State.Waiting == nil
 	})
 }
@@ -140,7 +140,7 @@ func (n inPlaceNote) mayChange(pod *corev1.Pod) bool {
 // previous ones, or never started them, and waits for something that may never come, such as an
 // image.
 func (n inPlaceNote) hangs(pod *corev1.Pod) bool {
-	return len(n.awaited(pod)) > 0 && n.mayChange(pod)
+	return len(n.unrestarted(pod)) > 0 && n.mayChange(pod)
 }
 
 // isObserved reports whether the status of a pod reflects its current spec, as far as the cluster
@@ -162,18 +162,18 @@ func containerOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// tell describes which containers of a pod are restarted or resized since when, and the problem of
-// the pod, if it has one.
-func (n inPlaceNote) tell(pod *corev1.Pod) string {
+// progressText describes which containers of a pod are restarted or resized since when, and the
+// problem of the pod, if it has one.
+func (n inPlaceNote) progressText(pod *corev1.Pod) string {
 	what := "its containers are restarting"
-	if names := n.awaited(pod); len(names) > 0 {
+	if names := n.unrestarted(pod); len(names) > 0 {
 		what = containersText(names, "is", "are") + " restarting"
 	} else if names := n.unresized(pod); len(names) > 0 {
 		what = containersText(names, "is", "are") + " being resized"
 	}
 	what += " in place"
 	if at := n.begun(); !at.IsZero() {
-		what += " (since " + words.Clock(at) + ")"
+		what += " (since " + words.Timestamp(at) + ")"
 	}
 	if wrong := symptom(pod); wrong != "" {
 		what += "; " + wrong
@@ -184,9 +184,9 @@ func (n inPlaceNote) tell(pod *corev1.Pod) string {
 	return what
 }
 
-// tellVain describes which containers of a pod should have been restarted by now.
-func (n inPlaceNote) tellVain(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been restarted since %s", containersText(n.awaited(pod), "has", "have"), words.Clock(n.begun()))
+// unrestartedText describes which containers of a pod should have been restarted by now.
+func (n inPlaceNote) unrestartedText(pod *corev1.Pod) string {
+	return fmt.Sprintf("%s not been restarted since %s", containersText(n.unrestarted(pod), "has", "have"), words.Timestamp(n.begun()))
 }
 
 // containersText names containers in a message, with the verb for one container or for several.
@@ -197,7 +197,7 @@ func containersText(names []string, verb, verbOfMany string) string {
 	}
 	var few []string
 	for _, name := range names[:min(len(names), words.FewNames)] {
-		few = append(few, words.Foreign(name))
+		few = append(few, words.Sanitize(name))
 	}
 	return what + strings.Join(few, ", ") + " " + verb
 }

@@ -24,11 +24,11 @@ import (
 // whether that may happen.
 func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 	note, resize := noteOf(m.pod), action.ResizePod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)}
-	resize.AsBudgetsAllow = note.ResizeRestarts && f.mindsBudgets(m.pod)
-	if resize.AsBudgetsAllow && f.isAheadOfBudgets(d, m) {
+	resize.AsBudgetsAllow = note.ResizeRestarts && f.respectsBudgets(m.pod)
+	if resize.AsBudgetsAllow && f.waitForBudgets(d, m) {
 		return false
 	}
-	for _, name := range note.ungiven(m.pod) {
+	for _, name := range note.unpatched(m.pod) {
 		if slices.ContainsFunc(m.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name }) {
 			resize.Sidecars = mergedResources(resize.Sidecars, map[string]corev1.ResourceRequirements{name: note.Resources[name]})
 		} else {
@@ -39,18 +39,18 @@ func (f *facts) resizeNext(d *draft, m member, others int) (goes bool) {
 		removal := f.addressed(m, action.DeletePod{Reason: action.DeleteUnresized})
 		resize.Otherwise = &removal
 	}
-	d.each(resize)
+	d.add(resize)
 	return resize.Otherwise != nil
 }
 
 // mayRecreate reports whether a member whose containers cannot be resized may be recreated.
 func (f *facts) mayRecreate(d *draft, m member) bool {
-	if f.rests() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType ||
+	if f.isRolloutBlocked() || f.inPlacePolicy() == v1.OnlyInPlaceUpdatePolicyType ||
 		f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType {
 		return false
 	}
-	told := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
-	return returnable(f, told, m) && !awaitsClaims(f, told, m)
+	scratch := &draft{reads: d.reads, pods: d.pods, changes: d.changes}
+	return returnable(f, scratch, m) && !awaitsClaims(f, scratch, m)
 }
 
 // mergedResources are resources of containers, overridden by others, nil if there are none.
@@ -66,10 +66,10 @@ func mergedResources(all, others map[string]corev1.ResourceRequirements) map[str
 	return merged
 }
 
-// ungiven are the containers whose spec does not have the recorded resources yet.
-func (n inPlaceNote) ungiven(pod *corev1.Pod) []string {
+// unpatched are the containers whose spec does not have the recorded resources yet.
+func (n inPlaceNote) unpatched(pod *corev1.Pod) []string {
 	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
-		return !gives(&c.Resources, wanted)
+		return !resourcesMatch(&c.Resources, wanted)
 	})
 }
 
@@ -92,12 +92,12 @@ func (n inPlaceNote) lacking(pod *corev1.Pod, lacks func(c *corev1.Container, wa
 // awaitsHost reports whether the pod waits only for the cluster to accept a resize. Until then no
 // container is restarted for it.
 func (n inPlaceNote) awaitsHost(pod *corev1.Pod) bool {
-	return len(n.ungiven(pod)) > 0 && len(n.awaited(pod)) == 0
+	return len(n.unpatched(pod)) > 0 && len(n.unrestarted(pod)) == 0
 }
 
-// gives reports whether resources have the desired values. Resources without a desired value do not
-// count.
-func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequirements) bool {
+// resourcesMatch reports whether resources have the desired values. Resources without a desired
+// value do not count.
+func resourcesMatch(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequirements) bool {
 	if resources == nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func gives(resources *corev1.ResourceRequirements, wanted corev1.ResourceRequire
 func (n inPlaceNote) unresized(pod *corev1.Pod) []string {
 	pending := len(resizing(pod)) > 0
 	return n.lacking(pod, func(c *corev1.Container, wanted corev1.ResourceRequirements) bool {
-		return pending || !gives(&c.Resources, wanted) || !gives(containerOf(pod, c.Name).Resources, wanted)
+		return pending || !resourcesMatch(&c.Resources, wanted) || !resourcesMatch(containerOf(pod, c.Name).Resources, wanted)
 	})
 }
 
@@ -127,7 +127,7 @@ func (n inPlaceNote) isResized(pod *corev1.Pod) bool { return len(n.unresized(po
 // While the cluster has not accepted the resize, the pod waits for the cluster and not for the
 // node.
 func (n inPlaceNote) isBeingResized(pod *corev1.Pod) bool {
-	return len(n.ungiven(pod)) == 0 && !n.isResized(pod)
+	return len(n.unpatched(pod)) == 0 && !n.isResized(pod)
 }
 
 // isInfeasible reports whether the node of a pod says that it can never resize its containers.
@@ -163,10 +163,10 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// tellUnresized describes which containers should have been resized by now, and what their node
+// unresizedText describes which containers should have been resized by now, and what their node
 // reports.
-func (n inPlaceNote) tellUnresized(pod *corev1.Pod) string {
-	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Clock(n.begun()),
+func (n inPlaceNote) unresizedText(pod *corev1.Pod) string {
+	return fmt.Sprintf("%s not been resized since %s%s", containersText(n.unresized(pod), "has", "have"), words.Timestamp(n.begun()),
 		nodeSays(pod))
 }
 
@@ -178,9 +178,9 @@ func nodeSays(pod *corev1.Pod) string {
 			continue
 		}
 		if c.Message == "" {
-			return "; its node reports " + words.Foreign(c.Reason)
+			return "; its node reports " + words.Sanitize(c.Reason)
 		}
-		return fmt.Sprintf("; its node reports %s: %s", words.Foreign(c.Reason), words.ForeignText(c.Message))
+		return fmt.Sprintf("; its node reports %s: %s", words.Sanitize(c.Reason), words.SanitizeText(c.Message))
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func leaves(pod *corev1.Pod) bool {
 	return open && asked.Operation != "" && !asked.Broken || drained
 }
 
-// isLeaving reports whether a member is asked about, or drained, and not broken.
+// isTakenOutWhileHealthy reports whether a member is asked about, or drained, and not broken.
 func (f evidence) isLeaving(ordinal int) bool {
 	pod := f.member(ordinal)
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {

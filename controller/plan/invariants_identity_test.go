@@ -227,7 +227,7 @@ func (j *judged) tellsReplicas() {
 				j.broke("told who reads", "%s, which is not rendered", act)
 			}
 		}
-		if !slices.ContainsFunc(j.plan.Aside,
+		if !slices.ContainsFunc(j.plan.Finally,
 			func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
 			j.broke("told last", "%s, and other things may rest on it", act)
 		}

@@ -100,7 +100,7 @@ func (j *judged) objects() {
 			j.endsAs(found, act.Template):
 			j.broke("idle apply", "%s before %s", act, found.NotBefore)
 		}
-		if !slices.ContainsFunc(j.plan.Aside,
+		if !slices.ContainsFunc(j.plan.Finally,
 			func(chain action.Chain) bool { return len(chain) == 1 && fmt.Sprint(chain[0]) == fmt.Sprint(act) }) {
 			j.broke("objects aside", "%s, and other things may rest on it", act)
 		}
@@ -132,7 +132,7 @@ func (j *judged) marked(object *unstructured.Unstructured, ordinal int, template
 // objectsFirst: a pod is created when the objects of the set are there, and its own, or are made
 // first, in the same chain.
 func (j *judged) objectsFirst() {
-	for _, chain := range slices.Concat(j.plan.Chains, j.plan.Aside) {
+	for _, chain := range slices.Concat(j.plan.Chains, j.plan.Finally) {
 		made := map[identity.ObjectKey]bool{}
 		for _, act := range chain {
 			switch a := act.(type) {

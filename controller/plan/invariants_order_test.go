@@ -120,7 +120,7 @@ func (j *judged) comesLast() {
 func (j *judged) takenAsAsked() map[int]bool {
 	taken := map[int]bool{}
 	for _, act := range planned[action.DeletePod](j) {
-		if act.Reason == action.DeleteAsked {
+		if act.Reason == action.DeleteOnRequest {
 			taken[act.Ordinal] = true
 		}
 	}

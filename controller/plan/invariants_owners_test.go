@@ -80,7 +80,7 @@ func removesOwners(world World, p Plan) Plan {
 		}
 		if _, ordinal, _ := identity.ParsePodName(claim.Name); f.member(ordinal) != nil {
 			p.Chains = append(slices.Clone(p.Chains),
-				action.Chain{action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteAsked}})
+				action.Chain{action.DeletePod{Ordinal: ordinal, Pod: action.Exact(f.member(ordinal)), Reason: action.DeleteOnRequest}})
 			return p
 		}
 	}

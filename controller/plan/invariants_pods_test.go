@@ -41,7 +41,7 @@ func (j *judged) createsInOrder() {
 	}
 	scaled := len(creates)
 	for _, act := range planned[action.DeletePod](j) {
-		if !forUpdate(act) && act.Reason != action.DeleteAsked && !isGivenUp(act) && act.Ordinal != j.named() {
+		if !forUpdate(act) && act.Reason != action.DeleteOnRequest && !isGivenUp(act) && act.Ordinal != j.named() {
 			scaled++
 		}
 	}
@@ -147,11 +147,11 @@ func (j *judged) deletes() {
 			ok = j.mayTake(pod, ordinal) && pod.Labels["controller-revision-hash"] != j.plan.Status.UpdateRevision
 		case action.DeleteForRollback:
 			ok = j.goesBack() && j.wanted(ordinal) && pod.Labels["controller-revision-hash"] == j.plan.Status.UpdateRevision
-		case action.DeleteMisshapen:
+		case action.DeleteForClaims:
 			ok = j.mayTake(pod, ordinal) && j.isMountingOtherwise(ordinal)
 		case action.DeleteForOverride:
 			ok = j.mayTake(pod, ordinal) && j.isOverridden(ordinal)
-		case action.DeleteAsked:
+		case action.DeleteOnRequest:
 			ok = j.wanted(ordinal) && j.asked(pod)
 		case action.DeleteUnrestarted, action.DeleteUnresized:
 			ok = j.isVain(pod, ordinal)
@@ -166,7 +166,7 @@ func (j *judged) deletes() {
 
 // forUpdate reports whether a pod is removed because it is otherwise than a new one would be.
 func forUpdate(act action.DeletePod) bool {
-	return act.Reason == action.DeleteForUpdate || act.Reason == action.DeleteMisshapen || act.Reason == action.DeleteForOverride ||
+	return act.Reason == action.DeleteForUpdate || act.Reason == action.DeleteForClaims || act.Reason == action.DeleteForOverride ||
 		act.Reason == action.DeleteForRollback
 }
 

@@ -22,7 +22,7 @@ func (f evidence) atATime() (int, bool) { return f.partOf(len(f.ordinals)) }
 func (f evidence) mayGo() int {
 	exist := 0
 	for _, pod := range f.Pods {
-		exist += one(f.mine(pod))
+		exist += boolToInt(f.mine(pod))
 	}
 	limit, _ := f.partOf(max(exist, len(f.ordinals)))
 	return limit

@@ -155,7 +155,7 @@ func (j *judged) changesClaims() bool {
 
 // ownedNow: a claim is noted to be the set's while a pod of its member mounts it.
 func (j *judged) ownedNow(act action.MarkClaim) {
-	if act.As == action.ClaimGiven {
+	if act.As == action.ClaimUsesSecrets {
 		return // which is seen elsewhere
 	}
 	claim, pod := j.claims[act.Claim.Name], j.member(act.Ordinal)

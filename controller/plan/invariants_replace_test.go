@@ -33,7 +33,7 @@ func (j *judged) replaced() {
 		}
 	}
 	for _, act := range planned[action.DeletePod](j) {
-		if act.Reason != action.DeleteAsked {
+		if act.Reason != action.DeleteOnRequest {
 			continue
 		}
 		if _, broken := unreadySince(j.pods[act.Pod.Name]); broken {

@@ -137,7 +137,7 @@ func (j *judged) stepsEnd() {
 	}
 }
 
-// rollsBack: members at an update that is rolled back are taken as soon as there is room, and
+// isRollingBack: members at an update that is rolled back are taken as soon as there is room, and
 // no gate is to agree first, if what they go back to names nothing that is lacking or yet to be
 // read. Where they may only go in place and cannot, the set says so.
 func (j *judged) rollsBack() {

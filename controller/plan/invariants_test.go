@@ -130,7 +130,7 @@ func inspected(t tester, compute func(World) Plan) func(World) Plan {
 		if !reflect.DeepEqual(before, world) {
 			j.broke("pure", "the planner has changed its world")
 		}
-		before.Records = Records{set: before.Records.set, endings: before.Records.endings}
+		before.Cache = Cache{set: before.Cache.set, endings: before.Cache.endings}
 		if again := compute(backwards(before)); !reflect.DeepEqual(p, again) {
 			j.broke("pure", "the same world gets the plan %v %v and the plan %v %v", p.All(), p.Status, again.All(), again.Status)
 		}
@@ -167,8 +167,8 @@ func deepCopy(world World) World {
 		Set: world.Set.DeepCopy(), Revisions: copies(world.Revisions), Pods: copies(world.Pods), Claims: copies(world.Claims),
 		Objects: copiesOfObjects(world.Objects), Kinds: maps.Clone(world.Kinds), Rivals: world.Rivals, Resizes: world.Resizes,
 		SetsConditions: world.SetsConditions, Now: world.Now,
-		Records: Records{digests: maps.Clone(world.Records.digests), sources: maps.Clone(world.Records.sources), set: world.Records.set,
-			endings: maps.Clone(world.Records.endings)}}
+		Cache: Cache{digests: maps.Clone(world.Cache.digests), sources: maps.Clone(world.Cache.sources), set: world.Cache.set,
+			endings: maps.Clone(world.Cache.endings)}}
 }
 
 func copies[T interface{ DeepCopy() T }](objects []T) []T {

@@ -22,9 +22,9 @@ type member struct {
 	ordinal int
 	// pod is the member's pod, nil if there is none.
 	pod *corev1.Pod
-	// taken is a pod that has the member's name but is not owned by the set, nil if there is
+	// nameHolder is a pod that has the member's name but is not owned by the set, nil if there is
 	// none. As long as it exists, the member cannot be created.
-	taken *corev1.Pod
+	nameHolder *corev1.Pod
 	// place and class are the position of the member in the order of updates: a member with a
 	// place below 0 comes first, and a member with a class above 0 last.
 	place, class int
@@ -43,9 +43,9 @@ func (f *facts) podNamed(name string) *corev1.Pod {
 
 func (f *facts) podName(m member) string { return identity.PodName(f.world.Set.Name, m.ordinal) }
 
-// unavailable reports whether the member is not available: it has no pod, or its pod is not
+// isUnavailable reports whether the member is not available: it has no pod, or its pod is not
 // available or is terminating.
-func (f *facts) unavailable(m member) bool {
+func (f *facts) isUnavailable(m member) bool {
 	return m.pod == nil || isTerminating(m.pod) || !f.isAvailable(m.pod)
 }
 
@@ -101,9 +101,9 @@ func (f *facts) sortMembers(selector labels.Selector) {
 			f.adopt = append(f.adopt, m)
 		case isLost:
 			f.release = append(f.release, action.Exact(pod))
-			m = member{ordinal: ordinal, taken: pod}
+			m = member{ordinal: ordinal, nameHolder: pod}
 		case isForeign:
-			m = member{ordinal: ordinal, taken: pod}
+			m = member{ordinal: ordinal, nameHolder: pod}
 		}
 		if named && f.roster.Contains(ordinal) {
 			f.members = append(f.members, m)
@@ -160,26 +160,26 @@ func (f *facts) withMissing(known []member, missing int) []member {
 // countMembers counts what the rules and the status need repeatedly.
 func (f *facts) countMembers() {
 	for _, m := range f.members {
-		if !f.unavailable(m) {
+		if !f.isUnavailable(m) {
 			f.available++
 		}
 	}
-	f.carried = map[string]int{}
+	f.podsAtRevision = map[string]int{}
 	for m := range f.all() {
 		if m.pod != nil {
-			f.carried[revisionOf(m.pod)]++
+			f.podsAtRevision[revisionOf(m.pod)]++
 		}
 	}
 }
 
-// TellMembers calls tell for each desired member that has a pod, in ascending order, with the
+// VisitMembers calls visit for each desired member that has a pod, in ascending order, with the
 // ordinal, the UID and the revision of the pod, and whether the member is available. From the world
 // it needs only the set, its pods and the time.
-func TellMembers(world World, tell func(ordinal int, pod types.UID, revision string, serves bool)) {
+func VisitMembers(world World, visit func(ordinal int, pod types.UID, revision string, serves bool)) {
 	f := survey(world, &reader{})
 	for _, m := range f.members {
 		if m.pod != nil {
-			tell(m.ordinal, m.pod.UID, revisionOf(m.pod), !f.unavailable(m))
+			visit(m.ordinal, m.pod.UID, revisionOf(m.pod), !f.isUnavailable(m))
 		}
 	}
 }

@@ -42,10 +42,10 @@ func (f *facts) belongs(pod *corev1.Pod, fits bool) belonging {
 // new version of the pod, and until the cache shows it, nothing else can be decided about the pod.
 func keepMembership(f *facts, d *draft) verdict {
 	for _, m := range f.adopt {
-		d.each(action.AdoptPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)})
+		d.add(action.AdoptPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod)})
 	}
 	for _, pod := range f.release {
-		d.each(action.ReleasePod{Pod: pod})
+		d.add(action.ReleasePod{Pod: pod})
 	}
 	if len(f.adopt) > 0 {
 		return stop

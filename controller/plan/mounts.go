@@ -12,22 +12,23 @@ import (
 	"statefulset.dev/identity"
 )
 
-// tellUnmounted reports a pod that does not mount a claim of its member. A new pod helps if the pod
-// was created before the set had the claim template, and does not help if the cluster changes pods.
-func tellUnmounted(f *facts, d *draft, m member) {
+// reportUnmounted reports a pod that does not mount a claim of its member. A new pod helps if the
+// pod was created before the set had the claim template, and does not help if the cluster changes
+// pods.
+func reportUnmounted(f *facts, d *draft, m member) {
 	if d.stalled != nil {
 		return // finding the cause is slow, and only the first one is reported
 	}
 	for i := range f.world.Set.Spec.VolumeClaimTemplates {
 		volume := f.world.Set.Spec.VolumeClaimTemplates[i].Name
 		if !identity.MountsClaim(f.world.Set, volume, m.ordinal, m.pod) && f.hadClaim(d, m, volume) {
-			d.blocked(v1.ReasonClaimsNotMounted,
+			d.stall(v1.ReasonClaimsNotMounted,
 				"pod %s was created with claim %s as its volume %q and does not have it: a mutating admission webhook or policy of the cluster changed the pod, and would change the next one too; exclude the pods of this set from it",
 				m.pod.Name, identity.ClaimName(volume, f.world.Set.Name, m.ordinal), volume)
 			return
 		}
 	}
-	d.blocked(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them",
+	d.stall(v1.ReasonClaimsNotMounted, "pod %s does not mount the claims of member %d; delete the pod to have it created with them",
 		m.pod.Name, m.ordinal)
 }
 

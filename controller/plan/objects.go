@@ -53,12 +53,12 @@ type Kind struct {
 	Refused string
 }
 
-// objectStanding is the state of an object that a template describes.
-type objectStanding int
+// objectState is the state of an object that a template describes.
+type objectState int
 
 const (
 	// objectUnknown: the objects of its kind are not known.
-	objectUnknown objectStanding = iota
+	objectUnknown objectState = iota
 	// objectMissing: no object has its name.
 	objectMissing
 	// objectUnowned: no object has its name, and its future owner does not exist yet.
@@ -69,10 +69,10 @@ const (
 	objectOutdated
 	// objectReturning: it belongs to the set or to an earlier one, and is marked for deletion.
 	objectReturning
-	// objectForeign: it is not managed by the set, and the set uses it.
-	objectForeign
-	// objectGoing: it is terminating, or about to be deleted with an earlier set of the name.
-	objectGoing
+	// objectUnmanaged: it is not managed by the set, and the set uses it.
+	objectUnmanaged
+	// objectTerminating: it is terminating, or about to be deleted with an earlier set of the name.
+	objectTerminating
 	// objectShared: it belongs to another set.
 	objectShared
 	// objectExists: it is not managed by the set, and the set must not use it.
@@ -86,11 +86,11 @@ const (
 
 // supportingObject is an object that a template describes.
 type supportingObject struct {
-	of      identity.Object
-	ordinal int // setOrdinal if it belongs to the set
-	key     identity.ObjectKey
-	found   *Object
-	is      objectStanding
+	template identity.Object
+	ordinal  int // setOrdinal if it belongs to the set
+	key      identity.ObjectKey
+	found    *Object
+	state    objectState
 	// owners are the owner references to set, and owned is true if all these owners exist.
 	owners []metav1.OwnerReference
 	owned  bool
@@ -116,10 +116,10 @@ type supportingObjects struct {
 	// can.
 	templates  []identity.Object
 	unreadable *render.Error
-	// making are these templates, with those that generate Secrets first. given are the generated
-	// Secrets that a claim or a pod uses, nil if no template generates.
-	making []identity.Object
-	given  map[string]bool
+	// inCreationOrder are these templates, with those that generate Secrets first. usedSecrets are
+	// the generated Secrets that a claim or a pod uses, nil if no template generates.
+	inCreationOrder []identity.Object
+	usedSecrets     map[string]bool
 	// places are the described objects, both of the set and of its members.
 	places map[objectPlace]supportingObject
 	// anchored is true if some of the objects are deleted with the set. anchor is their owner, nil
@@ -128,8 +128,8 @@ type supportingObjects struct {
 	anchored     bool
 	anchor       *appsv1.ControllerRevision
 	anchorOwners []metav1.OwnerReference
-	// knownBy are claims by the generated Secrets that they record.
-	knownBy map[string]string
+	// claimBySecret has, for each generated Secret, the first claim that records it.
+	claimBySecret map[string]string
 	// removed is what the status records about templates that were removed from the set. If there
 	// is any, podTemplate is the text of the pod template.
 	removed     []v1.ObjectTemplateStatus
@@ -137,17 +137,17 @@ type supportingObjects struct {
 	// currentRevision and updateRevision are those of the set.
 	currentRevision, updateRevision string
 	// retired are the objects of removed members and templates that are deleted after a delay.
-	// returning are the objects that carry such a date but stay. spared says, by template, why an
-	// object is not retired.
+	// returning are the objects that carry such a date but stay. keptBecause says, by template, why
+	// an object is not retired.
 	retired, returning []retiredObject
-	spared             map[string]string
+	keptBecause        map[string]string
 }
 
 // surveyObjects finds the objects that the templates of a set describe.
 func (f *facts) surveyObjects() *supportingObjects {
 	o := &supportingObjects{world: f.world, roster: f.roster, members: f.members, podNamed: f.podNamed, overrides: f.overrides}
 	o.findAnchor()
-	o.findKnowing()
+	o.findClaimsWithSecrets()
 	o.findObjects()
 	return o
 }
@@ -157,7 +157,7 @@ func (o *supportingObjects) findObjects() {
 		return
 	}
 	o.templates, o.unreadable = o.overrides.Objects()
-	o.findGiven()
+	o.findUsedSecrets()
 	o.places = map[objectPlace]supportingObject{}
 	for _, template := range o.templates {
 		if template.ForSet() {
@@ -177,10 +177,10 @@ type objectPlace struct {
 }
 
 func (o *supportingObjects) findObject(template identity.Object, ordinal int) {
-	s := supportingObject{of: template, ordinal: ordinal, key: template.Key(ordinal)}
+	s := supportingObject{template: template, ordinal: ordinal, key: template.Key(ordinal)}
 	s.found = o.world.Objects[s.key]
 	s.owners, s.owned = o.ownersFor(template)
-	s.is = o.standingOfObject(&s)
+	s.state = o.stateOf(&s)
 	o.places[objectPlace{template.Template().Name, ordinal}] = s
 }
 
@@ -226,7 +226,7 @@ func (o *supportingObjects) openObject() string {
 			return text
 		}
 		for s, needed := range o.objectsOf(template) {
-			if text := s.open(); text != "" && (needed || s.is == objectOutdated) {
+			if text := s.open(); text != "" && (needed || s.state == objectOutdated) {
 				return text
 			}
 		}
@@ -236,10 +236,10 @@ func (o *supportingObjects) openObject() string {
 
 // open describes what is open for an object, empty if it matches its template or is not known.
 func (s supportingObject) open() string {
-	switch s.is {
+	switch s.state {
 	case objectMissing, objectUnowned:
 		return s.key.String() + " is being created"
-	case objectGoing:
+	case objectTerminating:
 		return s.key.String() + " is terminating"
 	case objectReturning:
 		return "the retired-at annotation of " + s.key.String() + " is being removed"
@@ -249,41 +249,41 @@ func (s supportingObject) open() string {
 		}
 		return s.key.String() + " is being changed"
 	case objectShared, objectExists, objectDoubled, objectLost:
-		_, message := s.taken()
+		_, message := s.unusable()
 		return message
-	case objectUnknown, objectPresent, objectForeign:
+	case objectUnknown, objectPresent, objectUnmanaged:
 	}
 	return ""
 }
 
-func (o *supportingObjects) standingOfObject(s *supportingObject) objectStanding {
+func (o *supportingObjects) stateOf(s *supportingObject) objectState {
 	switch {
-	case !o.world.Kinds[s.of.Kind().GroupKind()].Known:
+	case !o.world.Kinds[s.template.Kind().GroupKind()].Known:
 		return objectUnknown
 	case s.found == nil:
-		return o.standingOfNone(s)
+		return o.stateOfMissing(s)
 	case s.found.DeletionTimestamp != nil || o.ofEarlierSet(s.found):
-		return objectGoing
+		return objectTerminating
 	}
 	switch own, inherited := o.isOwn(s.found), o.isInherited(s.found); {
 	case (own || inherited) && o.returns(s.found):
 		return objectReturning
 	case own:
-		return o.standingOfOurs(s)
+		return o.stateOfOwned(s)
 	case inherited:
 		s.why = "it was created for an earlier set of this name"
 		return objectOutdated
 	case s.found.OwnerLives:
 		return objectShared
-	case s.of.Template().ExistingPolicy == v1.RefuseExistingObject:
+	case s.template.Template().ExistingPolicy == v1.RefuseExistingObject:
 		return objectExists
 	default:
-		return objectForeign
+		return objectUnmanaged
 	}
 }
 
-// standingOfNone says whether an object that does not exist can be created.
-func (o *supportingObjects) standingOfNone(s *supportingObject) objectStanding {
+// stateOfMissing says whether an object that does not exist can be created.
+func (o *supportingObjects) stateOfMissing(s *supportingObject) objectState {
 	switch {
 	case o.isLost(s):
 		return objectLost
@@ -294,23 +294,23 @@ func (o *supportingObjects) standingOfNone(s *supportingObject) objectStanding {
 	}
 }
 
-// standingOfOurs says how an object that belongs to the set compares to its template.
-func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
+// stateOfOwned says how an object that belongs to the set compares to its template.
+func (o *supportingObjects) stateOfOwned(s *supportingObject) objectState {
 	if o.isOfAnother(s) {
 		return objectDoubled
 	}
-	switch labels, due := s.found.Labels, s.of.Digest(s.ordinal); {
+	switch labels, due := s.found.Labels, s.template.Digest(s.ordinal); {
 	case s.found.Settled == due:
 		return objectPresent
 	case s.found.Annotations[v1.ObjectInputsAnnotation] != due:
 		s.why = "its template, or a value that the template uses, has changed"
-	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.of.Template().Name,
+	case labels[v1.ObjectSetLabel] != o.world.Set.Name, labels[v1.ObjectTemplateLabel] != s.template.Template().Name,
 		labels[v1.ObjectOrdinalLabel] != ordinalLabel(s.ordinal):
 		s.why = "it lacks labels by which the controller finds it"
 	case s.found.Drifted:
 		s.why, s.corrects = "another client has changed it", true
 		if s.found.DriftedBy != "" {
-			s.why = words.Foreign(s.found.DriftedBy) + " has changed it"
+			s.why = words.Sanitize(s.found.DriftedBy) + " has changed it"
 		}
 	default:
 		return objectPresent
@@ -322,7 +322,7 @@ func (o *supportingObjects) standingOfOurs(s *supportingObject) objectStanding {
 // it has the same name.
 func (o *supportingObjects) isOfAnother(s *supportingObject) bool {
 	made, label := s.found.Labels[v1.ObjectTemplateLabel], s.found.Labels[v1.ObjectOrdinalLabel]
-	if made == s.of.Template().Name && label == ordinalLabel(s.ordinal) {
+	if made == s.template.Template().Name && label == ordinalLabel(s.ordinal) {
 		return false
 	}
 	at := slices.IndexFunc(o.templates, func(t identity.Object) bool { return t.Template().Name == made })

@@ -23,9 +23,9 @@ func lackingObjects(f *facts, d *draft, m member) (lacking []action.Action, usab
 		return nil, false
 	}
 	usable = true
-	for _, template := range f.supporting.making {
+	for _, template := range f.supporting.inCreationOrder {
 		s := f.supporting.objectOf(template, m.ordinal)
-		if s.is == objectMissing && !template.ForSet() {
+		if s.state == objectMissing && !template.ForSet() {
 			create, ok := createObject(d, s)
 			lacking, usable = append(lacking, create), usable && ok
 			continue
@@ -49,8 +49,8 @@ func hasObjects(f *facts, d *draft, m member) bool {
 // usesObject reports whether the pod of a member can be created with an object, and records why
 // not.
 func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
-	switch s.is {
-	case objectPresent, objectOutdated, objectForeign:
+	switch s.state {
+	case objectPresent, objectOutdated, objectUnmanaged:
 		return d.hasKeys(f, m, s)
 	case objectMissing:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is being created", f.podName(m), s.key)
@@ -60,7 +60,7 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 	case objectReturning:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: waiting for the retired-at annotation of %s to be removed",
 			f.podName(m), s.key)
-	case objectGoing:
+	case objectTerminating:
 		d.waitForObject(v1.ReasonWaitingForObjects, "%s: %s is terminating", f.podName(m), s.key)
 	case objectUnknown:
 		if f.supporting.reportRefusedKind(d, s) {
@@ -68,7 +68,7 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 		}
 		d.waitForObject(v1.ReasonKindUnavailable, "%s: %s is not known yet", f.podName(m), s.key)
 	case objectShared, objectExists, objectDoubled, objectLost:
-		d.reportTaken(s)
+		d.reportUnusable(s)
 	}
 	return false
 }
@@ -76,36 +76,36 @@ func (d *draft) usesObject(f *facts, m member, s supportingObject) bool {
 // reportRefusedKind reports whether the host cluster does not let the controller watch a kind, and
 // records that.
 func (o *supportingObjects) reportRefusedKind(d *draft, s supportingObject) bool {
-	why := o.world.Kinds[s.of.Kind().GroupKind()].Refused
+	why := o.world.Kinds[s.template.Kind().GroupKind()].Refused
 	if why != "" {
-		d.blocked(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), words.ForeignText(why))
+		d.stall(v1.ReasonKindUnavailable, "%s cannot be watched: %s", s.kind(), words.SanitizeText(why))
 	}
 	return why != ""
 }
 
 // kind is the kind of an object in the form of the status.
-func (s supportingObject) kind() string { return s.of.Kind().GroupKind().String() }
+func (s supportingObject) kind() string { return s.template.Kind().GroupKind().String() }
 
-// reportTaken records why an object cannot belong to the set.
-func (d *draft) reportTaken(s supportingObject) {
-	word, message := s.taken()
+// reportUnusable records why an object cannot belong to the set.
+func (d *draft) reportUnusable(s supportingObject) {
+	word, message := s.unusable()
 	if word != "" {
-		d.blocked(word, "%s", message)
+		d.stall(word, "%s", message)
 	}
 }
 
-func (s supportingObject) taken() (word, message string) {
-	switch s.is {
+func (s supportingObject) unusable() (word, message string) {
+	switch s.state {
 	case objectShared:
 		owner, _, _ := strings.Cut(s.found.Annotations[v1.OwnerAnnotation], "/")
-		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, words.Foreign(owner))
+		return v1.ReasonObjectShared, fmt.Sprintf("%s belongs to set %s", s.key, words.Sanitize(owner))
 	case objectExists:
 		return v1.ReasonObjectExists, s.key.String() + " exists and is not managed by this set"
 	case objectLost:
 		return s.lost()
 	case objectDoubled:
-		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also created from template %s", s.of.Template().Name, s.key,
-			words.Foreign(s.found.Labels[v1.ObjectTemplateLabel]))
+		return v1.ReasonRenderFailed, fmt.Sprintf("objectTemplates[%s]: %s is also created from template %s", s.template.Template().Name, s.key,
+			words.Sanitize(s.found.Labels[v1.ObjectTemplateLabel]))
 	default:
 		return "", ""
 	}
@@ -119,13 +119,13 @@ func createObject(d *draft, s supportingObject) (action.CreateObject, bool) {
 		return action.CreateObject{}, false
 	}
 	return action.CreateObject{
-		Ordinal: s.ordinal, Template: s.of.Template().Name, Object: s.withKeys(made), Generate: s.of.Template().Generate}, true
+		Ordinal: s.ordinal, Template: s.template.Template().Name, Object: s.withKeys(made), Generate: s.template.Template().Generate}, true
 }
 
 // make is the object in the form of its template. It reports false, and records why, if the object
 // cannot be rendered.
 func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
-	made, wrong := s.of.Make(s.ordinal)
+	made, wrong := s.template.Make(s.ordinal)
 	if wrong == nil {
 		if len(s.owners) > 0 {
 			made.SetOwnerReferences(s.owners)
@@ -136,7 +136,7 @@ func (s supportingObject) make(d *draft) (*unstructured.Unstructured, bool) {
 	if s.ordinal != setOrdinal {
 		whose = fmt.Sprintf(" for ordinal %d", s.ordinal)
 	}
-	d.blocked(v1.ReasonRenderFailed, "%s", words.ForeignText(wrong.In+whose+": "+wrong.Detail))
+	d.stall(v1.ReasonRenderFailed, "%s", words.SanitizeText(wrong.In+whose+": "+wrong.Detail))
 	return nil, false
 }
 
@@ -157,7 +157,7 @@ func keepObjects(f *facts, d *draft) verdict {
 // reportUnreadable reports whether the templates cannot be read, and records that.
 func (o *supportingObjects) reportUnreadable(d *draft) bool {
 	if o.unreadable != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, words.ForeignText(o.unreadable.Detail))
+		d.stall(v1.ReasonRenderFailed, "%s: %s", o.unreadable.In, words.SanitizeText(o.unreadable.Detail))
 	}
 	return o.unreadable != nil
 }
@@ -166,20 +166,20 @@ func (o *supportingObjects) reportUnreadable(d *draft) bool {
 // exists; all others are created with their members.
 func keepObject(f *facts, d *draft, s supportingObject, needed bool) {
 	switch {
-	case s.is == objectOutdated:
+	case s.state == objectOutdated:
 		applyObject(f, d, s)
 	case !needed:
-	case s.is == objectMissing:
+	case s.state == objectMissing:
 		if create, ok := createObject(d, s); ok {
-			d.forObject(create)
+			d.addForObject(create)
 		}
-	case s.is == objectUnknown:
+	case s.state == objectUnknown:
 		f.supporting.reportRefusedKind(d, s)
-	case s.is == objectForeign:
+	case s.state == objectUnmanaged:
 		d.compare(s)
-	case s.is == objectGoing, s.is == objectReturning, s.is == objectUnowned: // the pods wait for these
+	case s.state == objectTerminating, s.state == objectReturning, s.state == objectUnowned: // the pods wait for these
 	default:
-		d.reportTaken(s)
+		d.reportUnusable(s)
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *draft) compare(s supportingObject) {
 		d.reads.needs(s.read())
 	case s.found.Differs != "":
 		d.warn(v1.ReasonObjectDiffers, "%s is not managed by this set and differs from template %s in %s; using it unchanged", s.key,
-			s.of.Template().Name, words.Foreign(s.found.Differs))
+			s.template.Template().Name, words.Sanitize(s.found.Differs))
 		d.differs = true
 	}
 }
@@ -213,7 +213,7 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 			d.drifts = true
 		}
 		if wait := s.found.NotBefore.Sub(f.world.Now); wait > 0 {
-			d.again(wait)
+			d.requeueAfter(wait)
 			return
 		}
 	}
@@ -224,18 +224,18 @@ func applyObject(f *facts, d *draft, s supportingObject) {
 	if !ok {
 		return
 	}
-	d.forObject(action.ApplyObject{
-		Ordinal: s.ordinal, Template: s.of.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
+	d.addForObject(action.ApplyObject{
+		Ordinal: s.ordinal, Template: s.template.Template().Name, At: action.Exact(s.found), Object: made, Why: s.why, Corrects: s.corrects})
 }
 
-// forObject plans an action for an object that does not block other actions, up to a limit for each
-// plan. The next sync plans the rest.
-func (d *draft) forObject(act action.Action) {
+// addForObject plans an action for an object that does not block other actions, up to a limit for
+// each plan. The next sync plans the rest.
+func (d *draft) addForObject(act action.Action) {
 	if d.kept == mostChanged {
 		return
 	}
 	d.kept++
-	d.aside = append(d.aside, action.Chain{act})
+	d.finally = append(d.finally, action.Chain{act})
 }
 
 // waitForObject is like wait, for an object.

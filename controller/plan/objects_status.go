@@ -44,7 +44,7 @@ func (o *supportingObjects) statusOf(template identity.Object) v1.ObjectTemplate
 		o.countObject(&status, s, needed)
 	}
 	o.countRetired(&status)
-	status.Message = cmp.Or(status.Message, o.spared[status.Name])
+	status.Message = cmp.Or(status.Message, o.keptBecause[status.Name])
 	return status
 }
 
@@ -57,7 +57,7 @@ func (o *supportingObjects) openUnknown(template identity.Object) string {
 	}
 	due := 0
 	for _, needed := range o.objectsOf(template) {
-		due += one(needed)
+		due += boolToInt(needed)
 	}
 	told := o.statusOf(template)
 	if int(told.Updated+told.Foreign) >= due {
@@ -78,13 +78,13 @@ func (o *supportingObjects) keepCounts(status *v1.ObjectTemplateStatus, refused 
 		status.Retired, status.DueTime = before[at].Retired, before[at].DueTime
 	}
 	if refused != "" {
-		status.Message = status.Kind + " cannot be watched: " + words.ForeignText(refused)
+		status.Message = status.Kind + " cannot be watched: " + words.SanitizeText(refused)
 	}
 }
 
 func (o *supportingObjects) countObject(status *v1.ObjectTemplateStatus, s supportingObject, needed bool) {
 	message := ""
-	switch s.is {
+	switch s.state {
 	case objectPresent:
 		status.Present++
 		status.Updated++
@@ -94,15 +94,15 @@ func (o *supportingObjects) countObject(status *v1.ObjectTemplateStatus, s suppo
 	case objectReturning:
 		status.Present++
 		message = "the retired-at annotation of " + s.key.String() + " is being removed"
-	case objectForeign:
+	case objectUnmanaged:
 		status.Foreign++
 	case objectMissing, objectUnowned:
 		message = s.key.String() + " does not exist"
-	case objectGoing:
+	case objectTerminating:
 		message = s.key.String() + " is terminating"
 	case objectUnknown:
 	case objectShared, objectExists, objectDoubled, objectLost:
-		_, message = s.taken()
+		_, message = s.unusable()
 	}
 	if needed && status.Message == "" {
 		status.Message = message

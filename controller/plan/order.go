@@ -20,8 +20,8 @@ import (
 // inUpdateOrder are the desired members in the order in which they are changed: the highest ordinal
 // first, unless the set requests another order.
 func (f *facts) inUpdateOrder() iter.Seq[member] {
-	if f.line != nil {
-		return slices.Values(f.line)
+	if f.updateSequence != nil {
+		return slices.Values(f.updateSequence)
 	}
 	return func(yield func(member) bool) {
 		for _, m := range slices.Backward(f.members) {
@@ -41,9 +41,9 @@ func (f *facts) updateOrder() *v1.UpdateOrder {
 	return strategy.RollingUpdate.Order
 }
 
-// lineUp sorts the desired members into the order that the set requests. The leader may change at
-// any time, so the order uses the current labels of the pods, once in a sync.
-func (f *facts) lineUp() {
+// findUpdateSequence sorts the desired members into the order that the set requests. The leader may
+// change at any time, so the order uses the current labels of the pods, once in a sync.
+func (f *facts) findUpdateSequence() {
 	order := f.updateOrder()
 	if order == nil {
 		return
@@ -54,8 +54,8 @@ func (f *facts) lineUp() {
 		m.place = placeOf(placed, m.ordinal)
 		m.class = classOf(classes, *m)
 	}
-	f.line = slices.Clone(f.members)
-	slices.SortFunc(f.line, func(a, b member) int { return compareTurns(a, b, order.Direction) })
+	f.updateSequence = slices.Clone(f.members)
+	slices.SortFunc(f.updateSequence, func(a, b member) int { return compareTurns(a, b, order.Direction) })
 }
 
 // compareTurns says which of two members is changed first according to the order alone. A member
@@ -129,7 +129,7 @@ func (f *facts) turnOf(m member) string {
 
 // mark is the selector by which a member comes last.
 func (f *facts) mark(m member) string {
-	return words.Foreign(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
+	return words.Sanitize(metav1.FormatLabelSelector(&f.updateOrder().Last[m.class-1]))
 }
 
 // barrier blocks members that come last as long as a member before them is outdated, unavailable
@@ -138,22 +138,22 @@ func (f *facts) mark(m member) string {
 type barrier struct {
 	// awaited is the first member that is not done, among those of the lowest class.
 	awaited member
-	// held is the first blocked member, nil if none is blocked.
-	held *member
-	// told is true if the wait message of the set names the blocked member.
-	told bool
+	// blocked is the first blocked member, nil if none is blocked.
+	blocked *member
+	// reported is true if the wait message of the set names the blocked member.
+	reported bool
 }
 
 func (f *facts) barrier() *barrier {
 	b := &barrier{awaited: member{class: math.MaxInt}}
-	if f.line == nil {
+	if f.updateSequence == nil {
 		return b
 	}
-	for _, m := range f.line {
+	for _, m := range f.updateSequence {
 		if m.class >= b.awaited.class {
 			continue
 		}
-		if _, how := f.target(m); how != keep || f.unavailable(m) || f.asked(m) {
+		if _, how := f.target(m); how != keep || f.isUnavailable(m) || f.isReplacementRequested(m) {
 			b.awaited = m
 		}
 	}
@@ -168,14 +168,14 @@ func (d *draft) barrier(f *facts) *barrier {
 	return d.last
 }
 
-// holds reports whether a member that is to be recreated is blocked. A broken member is not: it is
+// blocks reports whether a member that is to be recreated is blocked. A broken member is not: it is
 // unavailable in any case.
-func (b *barrier) holds(m member) bool {
+func (b *barrier) blocks(m member) bool {
 	if m.class <= b.awaited.class || !isReady(m.pod) || isTerminating(m.pod) {
 		return false
 	}
-	if b.held == nil {
-		b.held = &m
+	if b.blocked == nil {
+		b.blocked = &m
 	}
 	return true
 }
@@ -187,15 +187,15 @@ func (b *barrier) skip(f *facts, d *draft, m member) {
 	}
 }
 
-// tell adds to the wait message which member is blocked, and by which other one. If the budget is
+// report adds to the wait message which member is blocked, and by which other one. If the budget is
 // used up, that is the cause instead.
-func (b *barrier) tell(f *facts, d *draft) {
-	if b.held == nil || b.told || d.purse.open <= 0 {
+func (b *barrier) report(f *facts, d *draft) {
+	if b.blocked == nil || b.reported || d.budget.remaining <= 0 {
 		return
 	}
-	b.told = true
+	b.reported = true
 	if d.waiting != "" {
 		d.waiting += "; "
 	}
-	d.waiting += f.podName(*b.held) + " (" + f.mark(*b.held) + ") is last; waiting for " + f.podName(b.awaited)
+	d.waiting += f.podName(*b.blocked) + " (" + f.mark(*b.blocked) + ") is last; waiting for " + f.podName(b.awaited)
 }

@@ -16,7 +16,7 @@ import (
 
 // outputsFor are the values, by name, of the outputs that the pod of a member uses. It reports
 // false, and records why, if one of them has no value.
-func outputsFor(f *facts, d *draft, m member, source identity.Source) (values map[string]string, given bool) {
+func outputsFor(f *facts, d *draft, m member, source identity.Source) (values map[string]string, known bool) {
 	if source.Identity == nil || len(f.supporting.templates) == 0 {
 		return nil, true
 	}
@@ -24,11 +24,11 @@ func outputsFor(f *facts, d *draft, m member, source identity.Source) (values ma
 	if wrong != nil {
 		return nil, false // sourceOf has recorded why
 	}
-	given = true
+	known = true
 	for _, name := range f.overrides.OutputsNamedBy(template) {
 		value, ok := f.output(d, m, name)
 		if !ok {
-			given = false // continue to find the other objects that must be read
+			known = false // continue to find the other objects that must be read
 			continue
 		}
 		if values == nil {
@@ -36,15 +36,15 @@ func outputsFor(f *facts, d *draft, m member, source identity.Source) (values ma
 		}
 		values[name] = value
 	}
-	return values, given
+	return values, known
 }
 
 // output is the value of an output for a member. It reports false, and records why, if there is no
 // value.
 func (f *facts) output(d *draft, m member, name string) (string, bool) {
-	s := f.supporting.objectOf(f.supporting.giver(name), m.ordinal)
+	s := f.supporting.objectOf(f.supporting.templateOfOutput(name), m.ordinal)
 	switch {
-	case s.is == objectOutdated && !s.corrects:
+	case s.state == objectOutdated && !s.corrects:
 		d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s is being changed, and provides %s afterwards", f.podName(m), s.key, name)
 		return "", false
 	case !d.usesObject(f, m, s):
@@ -58,11 +58,11 @@ func (f *facts) output(d *draft, m member, name string) (string, bool) {
 	if known && output.Missing == "" {
 		return output.Value, true
 	}
-	if wrong := refusedOutput(s.of, name); wrong != nil {
-		d.blocked(v1.ReasonRenderFailed, "%s: %s", wrong.In, words.ForeignText(wrong.Detail))
+	if wrong := refusedOutput(s.template, name); wrong != nil {
+		d.stall(v1.ReasonRenderFailed, "%s: %s", wrong.In, words.SanitizeText(wrong.Detail))
 		return "", false
 	}
-	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, words.ForeignText(output.Missing))
+	d.waitForObject(v1.ReasonWaitingForOutputs, "%s: %s gives no %s: %s", f.podName(m), s.key, name, words.SanitizeText(output.Missing))
 	return "", false
 }
 
@@ -78,8 +78,8 @@ func refusedOutput(object identity.Object, name string) *render.Error {
 	return nil
 }
 
-// giver is the template that defines an output. There is exactly one.
-func (o *supportingObjects) giver(name string) identity.Object {
+// templateOfOutput is the template that defines an output. There is exactly one.
+func (o *supportingObjects) templateOfOutput(name string) identity.Object {
 	at := slices.IndexFunc(o.templates, func(t identity.Object) bool {
 		return slices.ContainsFunc(t.Template().Outputs, func(output v1.ObjectOutput) bool { return output.Name == name })
 	})
@@ -88,7 +88,7 @@ func (o *supportingObjects) giver(name string) identity.Object {
 
 // read is the request to read an object.
 func (s supportingObject) read() ObjectRead {
-	return ObjectRead{s.key, s.of.Template().Name, s.ordinal}
+	return ObjectRead{s.key, s.template.Template().Name, s.ordinal}
 }
 
 // needs records an object that must be read.

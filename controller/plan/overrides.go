@@ -22,7 +22,7 @@ func (f *facts) dueOverride(m member) string {
 	if f.overrides.Hash(m.ordinal) == "" {
 		return ""
 	}
-	return words.Foreign(f.overrides.Of(m.ordinal).Name)
+	return words.Sanitize(f.overrides.Of(m.ordinal).Name)
 }
 
 // overrideText describes the override that applies to the pod of a member, for a sentence.

@@ -19,7 +19,7 @@ const renderedParts = 50
 
 // cannotRender records that the templates cannot be rendered for a member.
 func (d *draft) cannotRender(m member, wrong *render.Error) {
-	d.blocked(v1.ReasonRenderFailed, "%s", words.ForeignText(wrong.For(m.ordinal)))
+	d.stall(v1.ReasonRenderFailed, "%s", words.SanitizeText(wrong.For(m.ordinal)))
 }
 
 // identityParts is the size, in parts, of what a member does not share because its template is
@@ -46,10 +46,10 @@ func keepReplicas(f *facts, d *draft) verdict {
 		if !names || told == wanted || !d.isRendered(f, revisionOf(m.pod)) {
 			continue // an annotation of a pod that is not rendered belongs to its user
 		}
-		if len(d.aside) == mostMissing {
+		if len(d.finally) == mostMissing {
 			break // the next sync continues
 		}
-		d.aside = append(d.aside,
+		d.finally = append(d.finally,
 			action.Chain{action.PatchPod{Ordinal: m.ordinal, Pod: action.Exact(m.pod), Minor: true, What: "set REPLICAS to " + wanted,
 				Annotations: map[string]*string{v1.ReplicasAnnotation: &wanted}}})
 	}

@@ -33,9 +33,9 @@ type World struct {
 	// Claims are the claims of the namespace that have the name of a claim of any member, desired
 	// or not, and the claims of removed claim templates that the set or one of its pods controls.
 	Claims []*corev1.PersistentVolumeClaim
-	// Knowing are claims of claim templates that the set may have had, if they record generated
-	// Secrets. Their data may depend on these Secrets.
-	Knowing []*corev1.PersistentVolumeClaim
+	// ClaimsWithSecrets are the claims of templates that the set may have had, if they record
+	// generated Secrets. Their data may depend on these Secrets.
+	ClaimsWithSecrets []*corev1.PersistentVolumeClaim
 	// Rivals names, by claim template, an older set whose members' claims have the
 	// same names as those created from that template.
 	Rivals map[string]string
@@ -49,8 +49,8 @@ type World struct {
 	// SetsConditions is true if the controller may set conditions of pods. It need not be known for
 	// a set that updates nothing in place, or that drains no pods and waits for no conditions.
 	SetsConditions bool
-	// Records are those of the last plan for the set, if there are any.
-	Records Records
+	// Cache is that of the last plan for the set, empty if there is none.
+	Cache Cache
 	// Evaluation says until when the expressions of the set may be evaluated, nil for no limit.
 	Evaluation *render.Evaluation
 	// Now is the time at which the world was read.
@@ -65,10 +65,10 @@ type Plan struct {
 	// Chains are independent of each other: if the cluster refuses an action of one chain, the
 	// others continue.
 	Chains []action.Chain
-	// Aside is carried out after the chains, even if the cluster has refused some of their actions:
-	// otherwise the revision history of a blocked set would grow with each new template. It is left
-	// out only if an action has found that the world has changed since it was read.
-	Aside []action.Chain
+	// Finally is carried out after the chains, even if the cluster has refused some of their
+	// actions: otherwise the revision history of a blocked set would grow with each new template.
+	// It is left out only if an action has found that the world has changed since it was read.
+	Finally []action.Chain
 	// Warnings are what users should know although the controller does nothing about it.
 	Warnings []Warning
 	// Waiting says what the set waits for, empty if it waits for nothing.
@@ -88,8 +88,8 @@ type Plan struct {
 	// Stopped is true if the time for evaluations ended before the plan was complete. The set is
 	// planned again after a back-off.
 	Stopped bool
-	// Records are for the next world of the set.
-	Records Records
+	// Cache is for the next world of the set.
+	Cache Cache
 	// Reads are the objects that must be read, because pods wait for their outputs, or because they
 	// are not managed by the set. After reading them, the caller computes another plan.
 	Reads []ObjectRead
@@ -108,7 +108,7 @@ type ObjectRead struct {
 
 // All are all actions of the plan.
 func (p Plan) All() []action.Action {
-	return slices.Concat(slices.Concat([]action.Chain{p.First}, p.Chains, p.Aside)...)
+	return slices.Concat(slices.Concat([]action.Chain{p.First}, p.Chains, p.Finally)...)
 }
 
 // Steps are all actions of the plan, grouped by the time at which each may start if the cluster
@@ -118,7 +118,7 @@ func (p Plan) Steps() []action.Step {
 	for _, act := range p.First {
 		steps = append(steps, action.Step{act})
 	}
-	return append(append(steps, side(p.Chains)...), side(p.Aside)...)
+	return append(append(steps, side(p.Chains)...), side(p.Finally)...)
 }
 
 // side are the steps of chains that are carried out in parallel.
@@ -144,20 +144,20 @@ type Warning struct {
 // Compute decides what to do about a world.
 func Compute(world World) Plan {
 	if identity.IsSetAside(world.Set) {
-		return setAside(world)
+		return evaluationStoppedPlan(world)
 	}
-	reads := &reader{known: world.Records}
+	reads := &reader{known: world.Cache}
 	f := survey(world, reads)
 	d := newDraft(f, reads)
 	d.decide(f)
 	stopped := f.evaluationEnded(d)
 	status, says, requeueAfter := report(f, d)
 	return Plan{
-		First: d.first, Chains: d.chains, Aside: d.aside,
-		Warnings: d.warnings, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.heldBack()),
+		First: d.first, Chains: d.chains, Finally: d.finally,
+		Warnings: d.warnings, Waiting: cmp.Or(d.waitingFor(), f.growing(), f.pausedText()),
 		Status: status, Conditions: says,
 		Unavailable: f.roster.Len() - f.available, MaxUnavailable: f.maxUnavailable(),
 		RequeueAfter: requeueAfter, PutOff: d.retry > 0, Stopped: stopped,
-		Records: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.supporting.lostSecrets(),
+		Cache: reads.read.with(world.Set.UID, f.endings), Reads: reads.objects, Lost: f.supporting.lostSecrets(),
 	}
 }

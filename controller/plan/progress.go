@@ -20,9 +20,9 @@ import (
 func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.Time {
 	before := f.world.Set.Status
 	ready := before.Condition(v1.StatefulSetReady)
-	begins := open != nil && (ready.Status != corev1.ConditionFalse || stands(ready.Reason) && !stands(open.word))
+	begins := open != nil && (ready.Status != corev1.ConditionFalse || isDeadlineExempt(ready.Reason) && !isDeadlineExempt(open.word))
 	same := before.ObservedGeneration == status.ObservedGeneration && countsOfPods(&before) == countsOfPods(status) &&
-		sameBeside(&before, status) &&
+		sameClaimsAndObjects(&before, status) &&
 		stepOf(&before) == stepOf(status) &&
 		before.CurrentRevision == status.CurrentRevision && before.UpdateRevision == status.UpdateRevision
 	if before.LastProgressTime == nil || !same || begins {
@@ -31,9 +31,9 @@ func lastProgress(f *facts, status *v1.StatefulSetStatus, open *reason) *metav1.
 	return before.LastProgressTime
 }
 
-// sameBeside reports whether, for each template, as many claims and objects as before exist and are
-// up to date.
-func sameBeside(before, after *v1.StatefulSetStatus) bool {
+// sameClaimsAndObjects reports whether, for each template, as many claims and objects as before
+// exist and are up to date.
+func sameClaimsAndObjects(before, after *v1.StatefulSetStatus) bool {
 	return slices.EqualFunc(before.VolumeClaims, after.VolumeClaims,
 		func(a, b v1.VolumeClaimStatus) bool { return a.Claims == b.Claims && a.UpToDate == b.UpToDate }) &&
 		slices.EqualFunc(before.ObjectTemplates, after.ObjectTemplates, func(a, b v1.ObjectTemplateStatus) bool {
@@ -59,9 +59,10 @@ func isForPeople(word string) bool {
 	return word == v1.ReasonPaused || word == v1.ReasonWaitingForPromotion
 }
 
-// stands reports whether a set with such open work waits for something that takes its time, or
-// already reports in another way that it does not continue.
-func stands(word string) bool {
+// isDeadlineExempt reports whether the progress deadline does not apply to a set with such open
+// work: the set waits for something that takes its time, or already reports in another way that it
+// does not continue.
+func isDeadlineExempt(word string) bool {
 	switch word {
 	case v1.ReasonBaking, v1.ReasonWaitingForConditions, v1.ReasonRolloutFailed, v1.ReasonRolledBack:
 		return true
@@ -71,10 +72,10 @@ func stands(word string) bool {
 }
 
 // overdue says that work is open and that the set has made no progress for its deadline. It is nil
-// if that is not the case, or if the set stands. If it may become the case, left is the time until
-// then.
+// if that is not the case, or if the open work is exempt from the deadline. If it may become the
+// case, left is the time until then.
 func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason, left time.Duration) {
-	if open == nil || stands(open.word) || f.held || f.world.Set.DeletionTimestamp != nil {
+	if open == nil || isDeadlineExempt(open.word) || f.suspended || f.world.Set.DeletionTimestamp != nil {
 		return nil, 0
 	}
 	deadline := f.progressDeadline()
@@ -83,7 +84,7 @@ func overdue(f *facts, status *v1.StatefulSetStatus, open *reason) (why *reason,
 		return nil, left
 	}
 	return &reason{v1.ReasonProgressDeadlineExceeded, fmt.Sprintf("no progress since %s, for longer than %s: %s",
-		words.Clock(since), deadline, open.message)}, 0
+		words.Timestamp(since), deadline, open.message)}, 0
 }
 
 // soonest is the shorter of two times; zero stands for never.

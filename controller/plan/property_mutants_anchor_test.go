@@ -37,7 +37,7 @@ func anchorMutants() map[string]scripted {
 				w.Set.Spec.ObjectTemplates[i].Retention = &v1.ObjectRetention{WhenDeleted: policy}
 			}
 			other := Compute(w)
-			p.Aside = other.Aside
+			p.Finally = other.Finally
 			return p
 		}
 	}

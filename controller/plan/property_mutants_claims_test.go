@@ -78,13 +78,13 @@ func claimMutants() map[string]mutant {
 			for _, ordinal := range f.ordinals {
 				if pod := f.member(ordinal); f.followsTemplates() && pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) &&
 					!f.mountsOtherwise(pod, ordinal) {
-					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteMisshapen})
+					p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteForClaims})
 				}
 			}
 			return p
 		}},
 		"leaves members with the claims of earlier templates": {
-			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteMisshapen) })},
+			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForClaims) })},
 		"counts claims as grown that are not": {"claims told", func(_ World, p Plan) Plan {
 			for i := range p.Status.VolumeClaims {
 				p.Status.VolumeClaims[i].UpToDate = p.Status.VolumeClaims[i].Claims

@@ -89,7 +89,7 @@ func generatedMutants() map[string]scripted {
 		})}},
 		"never tells claims of members that run": {
 			"generated-added", mutant{"tells claims", claim(func(_ World, a action.MarkClaim) []action.Action {
-				return only(a, a.As != action.ClaimGiven)
+				return only(a, a.As != action.ClaimUsesSecrets)
 			})}},
 		"draws after the rest": {"generated-order", mutant{"secrets first", func(w World, p Plan) Plan {
 			for i, chain := range p.Chains {
@@ -116,11 +116,11 @@ func generatedMutants() map[string]scripted {
 
 // withDraws is a plan that also draws what another one does.
 func withDraws(p, other Plan) Plan {
-	for _, chain := range slices.Concat(other.Chains, other.Aside) {
+	for _, chain := range slices.Concat(other.Chains, other.Finally) {
 		create, makes := chain[0].(action.CreateObject)
 		if makes && len(create.Generate) > 0 &&
 			!slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == create.String() }) {
-			p.Aside = append(slices.Clip(p.Aside), action.Chain{create})
+			p.Finally = append(slices.Clip(p.Finally), action.Chain{create})
 		}
 	}
 	return p

@@ -30,7 +30,7 @@ func identityMutants() map[string]mutant {
 		return func(w World, p Plan) Plan {
 			for _, pod := range w.Pods {
 				if _, ordinal, ok := identity.ParsePodName(pod.Name); ok && which(w, pod) && !isRemoved(p, pod) && w.Set.DeletionTimestamp == nil {
-					p.Aside = append(p.Aside, action.Chain{action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), Minor: true, What: "set REPLICAS",
+					p.Finally = append(p.Finally, action.Chain{action.PatchPod{Ordinal: ordinal, Pod: action.Exact(pod), Minor: true, What: "set REPLICAS",
 						Annotations: map[string]*string{v1.ReplicasAnnotation: new(number(w))}}})
 				}
 			}
@@ -126,14 +126,14 @@ func toldMore(a action.PatchPod, tells bool) []action.Action {
 // toldFirst has everything rest on what pods are told.
 func toldFirst(_ World, p Plan) Plan {
 	var aside []action.Chain
-	for _, chain := range p.Aside {
+	for _, chain := range p.Finally {
 		if a, ok := chain[0].(action.PatchPod); ok && isTold(a) {
 			p.First = append(p.First, a)
 		} else {
 			aside = append(aside, chain)
 		}
 	}
-	p.Aside = aside
+	p.Finally = aside
 	return p
 }
 

@@ -21,10 +21,10 @@ func applying(otherwise func(World, *Object)) func(World, Plan) Plan {
 		for _, object := range w.Objects {
 			otherwise(w, object)
 		}
-		for _, chain := range Compute(w).Aside {
+		for _, chain := range Compute(w).Finally {
 			_, changes := chain[0].(action.ApplyObject)
 			if changes && !slices.ContainsFunc(p.All(), func(a action.Action) bool { return a.String() == chain[0].String() }) {
-				p.Aside = append(slices.Clip(p.Aside), chain)
+				p.Finally = append(slices.Clip(p.Finally), chain)
 			}
 		}
 		return p
@@ -110,14 +110,14 @@ func objectMutants() map[string]scripted {
 		})}},
 		"has everything rest on a change": {"objects-life", mutant{"objects aside", func(_ World, p Plan) Plan {
 			var aside []action.Chain
-			for _, chain := range p.Aside {
+			for _, chain := range p.Finally {
 				if _, changes := chain[0].(action.ApplyObject); changes {
 					p.First = append(p.First, chain...)
 				} else {
 					aside = append(aside, chain)
 				}
 			}
-			p.Aside = aside
+			p.Finally = aside
 			return p
 		}}},
 	}

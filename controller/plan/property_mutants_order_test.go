@@ -41,7 +41,7 @@ func orderMutants() map[string]mutant {
 	}
 }
 
-// inOrder is the planner of a set that asks for another order.
+// addChain is the planner of a set that asks for another order.
 func inOrder(change func(*v1.UpdateOrder)) func(World, Plan) Plan {
 	return func(w World, p Plan) Plan {
 		if !gather(w).reorders() {

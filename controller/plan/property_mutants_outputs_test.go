@@ -52,7 +52,7 @@ func settledAs(w World, object *Object) string {
 	f := survey(w, &reader{})
 	for _, s := range f.supporting.places {
 		if s.found == object {
-			return s.of.Digest(s.ordinal)
+			return s.template.Digest(s.ordinal)
 		}
 	}
 	return ""

@@ -34,6 +34,6 @@ func ownerMutants() map[string]mutant {
 // endingMutants are wrong about pods that end by themselves.
 func endingMutants() map[string]mutant {
 	return map[string]mutant{
-		"replaces at once what ends at once": {"back-off", func(w World, _ Plan) Plan { w.Records.endings = nil; return Compute(w) }},
+		"replaces at once what ends at once": {"back-off", func(w World, _ Plan) Plan { w.Cache.endings = nil; return Compute(w) }},
 	}
 }

@@ -61,7 +61,7 @@ func reclaimMutants() map[string]scripted {
 			for _, claim := range w.Claims {
 				claim.DeletionTimestamp = nil
 			}
-			p.Aside = Compute(w).Aside
+			p.Finally = Compute(w).Finally
 			return p
 		}}},
 		"creates members whose claims are dated": {"reclaim-returns-first", mutant{"returns first", func(w World, p Plan) Plan {

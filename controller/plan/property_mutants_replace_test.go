@@ -21,7 +21,7 @@ func replaceMutants() map[string]mutant {
 			}
 			return alsoReplacing(func(f evidence, ordinal int, pod *corev1.Pod) bool { return f.serves(ordinal) && f.asked(pod) })(w, p)
 		}},
-		"forgets to replace": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteAsked) })},
+		"forgets to replace": {"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteOnRequest) })},
 		"forgets the requests": {"replacements", func(_ World, p Plan) Plan {
 			p.Status.Replacements = nil
 			return p
@@ -56,7 +56,7 @@ func alsoReplacing(which func(f evidence, ordinal int, pod *corev1.Pod) bool) fu
 		f := gather(w)
 		for _, ordinal := range f.ordinals {
 			if pod := f.member(ordinal); pod != nil && pod.DeletionTimestamp == nil && !isRemoved(p, pod) && which(f, ordinal, pod) {
-				p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteAsked})
+				p = also(p, action.DeletePod{Ordinal: ordinal, Pod: action.Exact(pod), Reason: action.DeleteOnRequest})
 			}
 		}
 		return p
@@ -68,7 +68,7 @@ func replacesLowestFirst(w World, p Plan) Plan {
 	f := gather(w)
 	return each(func(a action.DeletePod) []action.Action {
 		for _, ordinal := range f.ordinals {
-			if pod := f.member(ordinal); a.Reason == action.DeleteAsked && f.serves(ordinal) && f.asked(pod) {
+			if pod := f.member(ordinal); a.Reason == action.DeleteOnRequest && f.serves(ordinal) && f.asked(pod) {
 				a.Ordinal, a.Pod = ordinal, action.Exact(pod)
 				break
 			}

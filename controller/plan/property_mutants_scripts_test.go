@@ -60,7 +60,7 @@ type scripted struct {
 func scriptedMutants() map[string]scripted {
 	return map[string]scripted{
 		"keeps history when a member is refused": {"history-limit-refused", mutant{"history", func(_ World, p Plan) Plan {
-			p.First, p.Chains, p.Aside = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Aside...)), nil, nil
+			p.First, p.Chains, p.Finally = slices.Concat(p.First, slices.Concat(p.Chains...), slices.Concat(p.Finally...)), nil, nil
 			return p
 		}}},
 		"writes records of claim templates to claims": {

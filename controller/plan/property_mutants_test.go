@@ -52,7 +52,7 @@ func mutants() map[string]mutant {
 		"never asks for another sync": {"next look", func(_ World, p Plan) Plan { p.RequeueAfter = 0; return p }},
 		"changes its world":           {"pure", func(w World, p Plan) Plan { w.Set.Generation++; return p }},
 		"works for a deleted set":     {"deleted set", worksForDeleted},
-		"does nothing":                {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Aside = nil, nil, nil; return p }},
+		"does nothing":                {"converge", func(_ World, p Plan) Plan { p.First, p.Chains, p.Finally = nil, nil, nil; return p }},
 		"forgets to repair labels":    {"converge", each(func(action.RepairPod) []action.Action { return nil })},
 		"forgets to scale down": {
 			"converge", each(func(a action.DeletePod) []action.Action { return only(a, a.Reason != action.DeleteForScaleDown) })},
@@ -124,7 +124,7 @@ func (v *catcher) FailNow()              { panic(v) }
 // each corrupts the actions of one kind.
 func each[A action.Action](corrupt func(A) []action.Action) func(World, Plan) Plan {
 	return func(_ World, p Plan) Plan {
-		p.First, p.Chains, p.Aside = eachOf(p.First, corrupt), eachIn(p.Chains, corrupt), eachIn(p.Aside, corrupt)
+		p.First, p.Chains, p.Finally = eachOf(p.First, corrupt), eachIn(p.Chains, corrupt), eachIn(p.Finally, corrupt)
 		return p
 	}
 }

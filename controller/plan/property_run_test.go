@@ -232,8 +232,8 @@ func (c coverage) expect(t *testing.T) {
 		action.DeleteObject{}, action.RepairPod{}, action.PatchPod{}, action.SetPodConditions{}, action.AdoptPod{}, action.ReleasePod{},
 		action.DeletePod{Reason: action.DeleteForScaleDown}, action.DeletePod{Reason: action.DeleteForUpdate},
 		action.DeletePod{Reason: action.DeleteFinished}, action.DeletePod{Reason: action.DeleteUnready},
-		action.DeletePod{Reason: action.DeleteMisshapen}, action.DeletePod{Reason: action.DeleteForOverride}, action.DeletePod{
-			Reason: action.DeleteAsked}, action.DeletePod{Reason: action.DeleteUnrestarted}, action.DeletePod{Reason: action.DeleteUnresized},
+		action.DeletePod{Reason: action.DeleteForClaims}, action.DeletePod{Reason: action.DeleteForOverride}, action.DeletePod{
+			Reason: action.DeleteOnRequest}, action.DeletePod{Reason: action.DeleteUnrestarted}, action.DeletePod{Reason: action.DeleteUnresized},
 		action.DeletePod{Reason: action.DeleteForUpdate, Turn: "first"}, action.DeletePod{Reason: action.DeleteForUpdate, Turn: "last"},
 		action.UpdateInPlace{}, action.ResizePod{}, action.EndInPlace{},
 		action.CreateRevision{}, action.AdoptRevision{}, action.RaiseRevision{}, action.DeleteRevision{}} {

@@ -44,7 +44,7 @@ func createInTurn(f *facts, d *draft, m member) {
 	limit, bounded := f.rate()
 	if bounded && f.starting+d.started >= limit {
 		d.wait("pod %s is created when fewer than %d members are starting", f.podName(m), limit)
-		d.again(f.nextRate())
+		d.requeueAfter(f.nextRate())
 		return
 	}
 	if f.awaitsRelease(m) {
@@ -89,7 +89,7 @@ func (f *facts) terminating() (ending int, late []*corev1.Pod) {
 		if !isTerminating(m.pod) {
 			continue
 		}
-		ending += one(f.world.Now.Before(f.awaitedUntil(m.pod)))
+		ending += boolToInt(f.world.Now.Before(f.awaitedUntil(m.pod)))
 		if !f.world.Now.Before(suspicious(m.pod)) {
 			late = append(late, m.pod)
 		}
@@ -110,7 +110,7 @@ func (f *facts) turnText(m member, late []*corev1.Pod) string {
 		return text
 	}
 	if until := f.awaitedUntil(late[0]); f.world.Now.Before(until) {
-		text = fmt.Sprintf("pod %s is removed when pod %s has terminated, or at %s", m.pod.Name, late[0].Name, words.Clock(until))
+		text = fmt.Sprintf("pod %s is removed when pod %s has terminated, or at %s", m.pod.Name, late[0].Name, words.Timestamp(until))
 	}
 	return text + ": " + lateEnd(late[0])
 }
@@ -122,7 +122,7 @@ func (f *facts) countStarting() {
 		return
 	}
 	for _, m := range f.members {
-		if m.pod == nil || !f.unavailable(m) {
+		if m.pod == nil || !f.isUnavailable(m) {
 			continue
 		}
 		if left := m.pod.CreationTimestamp.Add(f.progressDeadline()).Sub(f.world.Now); left > 0 {
@@ -136,7 +136,7 @@ func (f *facts) countStarting() {
 // zero if none waits.
 func (f *facts) nextRate() time.Duration {
 	switch {
-	case f.frozen() || f.world.Set.DeletionTimestamp != nil:
+	case f.isFrozen() || f.world.Set.DeletionTimestamp != nil:
 		return 0
 	case f.existing() >= f.roster.Len():
 		return f.nextRemoval()

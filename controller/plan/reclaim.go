@@ -111,10 +111,10 @@ func reclaim(f *facts, d *draft) verdict {
 			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			f.markLeftover(d, left, action.ClaimRetired, map[string]*string{v1.RetiredAtAnnotation: new(since.Format(time.RFC3339))})
 		case f.world.Now.Before(due):
-			d.again(due.Sub(f.world.Now))
+			d.requeueAfter(due.Sub(f.world.Now))
 		case left.retired.proven && deleted < mostReclaimed && !f.changesOwners(left.claim):
 			deleted++
-			d.aside = append(d.aside,
+			d.finally = append(d.finally,
 				action.Chain{action.DeleteClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), Retired: left.retired.since, Due: due}})
 		}
 	}
@@ -130,7 +130,7 @@ func (f *facts) markLeftover(d *draft, left leftover, as action.ClaimMark, annot
 		d.marked = map[string]bool{}
 	}
 	d.marked[left.claim.Name] = true
-	d.aside = append(d.aside,
+	d.finally = append(d.finally,
 		action.Chain{action.MarkClaim{Ordinal: left.ordinal, Claim: action.Exact(left.claim), As: as, Annotations: annotations}})
 }
 

@@ -16,7 +16,7 @@ func removeOld(f *facts, d *draft) verdict {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType {
 		return proceed
 	}
-	if f.isStopped() && f.rollout.begins {
+	if f.isStopped() && f.rollout.unrecorded {
 		d.wait("waiting for status.rollout to record which members run revision %s", f.update.name)
 		return pause
 	}
@@ -29,27 +29,27 @@ func removeOld(f *facts, d *draft) verdict {
 		switch {
 		case isTerminating(m.pod):
 		case !f.roster.Contains(m.ordinal) || returnable(f, d, m):
-			d.each(remove(f, d, m, f.removalOf(m))...)
+			d.add(remove(f, d, m, f.removalOf(m))...)
 		default:
-			d.giveUp(f, m)
+			d.postpone(f, m)
 		}
 	}
 	if old > 0 {
 		d.wait("waiting for %d pods of earlier revisions to terminate%s", old, f.lateText())
-		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
+		d.progressing = progressingCondition(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of earlier revisions are being removed")
 		return pause
 	}
-	if f.current.name != f.update.name && !f.rollsBack() && !f.rests() {
-		d.progressing = recreation(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the update revision are being created")
+	if f.current.name != f.update.name && !f.isRollingBack() && !f.isRolloutBlocked() {
+		d.progressing = progressingCondition(corev1.ConditionTrue, v1.ReasonRecreateInProgress, "pods of the update revision are being created")
 	}
 	return proceed
 }
 
-// besideRecreated is a pod with another revision than the one at which a member is to be created,
-// nil if the strategy does not forbid that. With Recreate, members have several revisions if an
-// update was aborted that cannot be rolled back: some members return to the current revision, and
-// others have no revision to return to.
-func (f *facts) besideRecreated(at *revision) *corev1.Pod {
+// podAtOtherRevision is a pod with another revision than the one at which a member is to be
+// created, nil if the strategy does not forbid that. With Recreate, members have several revisions
+// if an update was aborted that cannot be rolled back: some members return to the current revision,
+// and others have no revision to return to.
+func (f *facts) podAtOtherRevision(at *revision) *corev1.Pod {
 	if f.world.Set.Spec.UpdateStrategy.Type != v1.RecreateStatefulSetStrategyType || !f.isStopped() {
 		return nil
 	}
@@ -61,14 +61,15 @@ func (f *facts) besideRecreated(at *revision) *corev1.Pod {
 	return nil
 }
 
-// recreation is the condition Progressing in the form that apps/v1 uses for this strategy.
-func recreation(status corev1.ConditionStatus, word, message string) *conditions.Condition {
+// progressingCondition is the condition Progressing in the form that apps/v1 uses for this
+// strategy.
+func progressingCondition(status corev1.ConditionStatus, word, message string) *conditions.Condition {
 	return &conditions.Condition{Status: status, Reason: word, Message: message}
 }
 
-// recreating is the condition Progressing of the current or last update with this strategy, nil if
-// there is none.
-func recreating(f *facts, d *draft) *conditions.Condition {
+// recreateCondition is the condition Progressing of the current or last update with this strategy,
+// nil if there is none.
+func recreateCondition(f *facts, d *draft) *conditions.Condition {
 	if d.progressing != nil {
 		return d.progressing
 	}
@@ -79,5 +80,5 @@ func recreating(f *facts, d *draft) *conditions.Condition {
 	if before.Reason != v1.ReasonRecreateInProgress && before.Reason != v1.ReasonRecreateCompleted {
 		return nil
 	}
-	return recreation(before.Status, before.Reason, before.Message)
+	return progressingCondition(before.Status, before.Reason, before.Message)
 }

@@ -12,7 +12,7 @@ import (
 
 // steps are the steps of the set's updates.
 func (f *facts) steps() []v1.RolloutStep {
-	if rolling := f.rolling(); rolling != nil {
+	if rolling := f.rollingUpdate(); rolling != nil {
 		return rolling.Steps
 	}
 	return nil
@@ -21,62 +21,62 @@ func (f *facts) steps() []v1.RolloutStep {
 // goesByRecord reports whether the update changes only the members that its record names: it is
 // paused, or at one of its steps.
 func (f *facts) goesByRecord() bool {
-	return f.rollout != nil && (f.paused() || f.rollout.at.inSteps)
+	return f.rollout != nil && (f.isPaused() || f.rollout.progress.inSteps)
 }
 
-// releases reports whether the update may reach members that it has not reached yet.
-func (f *facts) releases() bool {
-	return f.rollout.at.inSteps && !f.goesNoFurther() && f.rollout.at.failure == nil
+// admitsMembers reports whether the update may reach members that it has not reached yet.
+func (f *facts) admitsMembers() bool {
+	return f.rollout.progress.inSteps && !f.goesNoFurther() && f.rollout.progress.failure == nil
 }
 
-// letGo are the members that the status names as reached. Members that run the update revision, or
-// that are about to leave the previous one, stay. More members are added up to the number of the
-// step. Available ones are added only within the limit of unavailable members, because the next
-// sync removes their pods. A member that was named but not removed yet is chosen again, because the
-// leader may have changed. Superseded members that are broken are added regardless of the step:
-// they have no other revision to return to.
-func (f *facts) letGo() map[int]bool {
+// nextReleased are the members that the next status names as reached. Members that run the update
+// revision, or that are about to leave the previous one, stay. More members are added up to the
+// number of the step. Available ones are added only within the limit of unavailable members,
+// because the next sync removes their pods. A member that was named but not removed yet is chosen
+// again, because the leader may have changed. Superseded members that are broken are added
+// regardless of the step: they have no other revision to return to.
+func (f *facts) nextReleased() map[int]bool {
 	r := f.rollout
-	let := map[int]bool{}
+	next := map[int]bool{}
 	for _, m := range f.members {
 		if r.released[m.ordinal] && f.staysReached(m) {
-			let[m.ordinal] = true
+			next[m.ordinal] = true
 		}
 	}
-	f.keepUnseen(let)
-	if !f.releases() {
-		return let
+	f.keepUnseen(next)
+	if !f.admitsMembers() {
+		return next
 	}
 	budget := f.maxUnavailable() - (f.roster.Len() - f.available)
 	for m := range f.inReleaseOrder() {
 		switch broken := m.pod != nil && isBroken(m.pod); {
-		case let[m.ordinal]:
+		case next[m.ordinal]:
 		case broken && r.superseded[m.ordinal]:
-			let[m.ordinal] = true
-		case len(let) >= r.at.quota:
-		case f.unavailable(m):
-			let[m.ordinal] = true
+			next[m.ordinal] = true
+		case len(next) >= r.progress.quota:
+		case f.isUnavailable(m):
+			next[m.ordinal] = true
 		case budget > 0:
-			let[m.ordinal] = true
+			next[m.ordinal] = true
 			budget--
 		default:
-			return let // a later member that is briefly unavailable must not become the canary
+			return next // a later member that is briefly unavailable must not become the canary
 		}
 	}
-	return let
+	return next
 }
 
 // staysReached reports whether a member that the update has reached stays named without being
 // chosen again.
 func (f *facts) staysReached(m member) bool {
 	if m.pod == nil {
-		return !f.releases()
+		return !f.admitsMembers()
 	}
 	return isTerminating(m.pod) || revisionOf(m.pod) == f.update.name
 }
 
 // keepUnseen keeps members without a pod that this sync does not deal with.
-func (f *facts) keepUnseen(let map[int]bool) {
+func (f *facts) keepUnseen(next map[int]bool) {
 	if len(f.members) == f.roster.Len() {
 		return
 	}
@@ -86,7 +86,7 @@ func (f *facts) keepUnseen(let map[int]bool) {
 	}
 	for ordinal := range f.rollout.released {
 		if !seen[ordinal] {
-			let[ordinal] = true
+			next[ordinal] = true
 		}
 	}
 }
@@ -122,20 +122,20 @@ func (f *facts) inReleaseOrder() iter.Seq[member] {
 // isBrokenForLong reports whether a member has been broken for longer than the set waits for
 // members that an update could fix.
 func (f *facts) isBrokenForLong(m member) bool {
-	patience, asked := f.patience()
-	return asked && m.pod != nil && isBroken(m.pod) && !f.world.Now.Before(brokenSince(m.pod).Add(patience))
+	timeout, asked := f.replaceUnreadyAfter()
+	return asked && m.pod != nil && isBroken(m.pod) && !f.world.Now.Before(brokenSince(m.pod).Add(timeout))
 }
 
 // nextBrokenForLong is the time until isBrokenForLong becomes true for a member that the step has
 // not reached, zero if there is none.
 func (f *facts) nextBrokenForLong() (left time.Duration) {
-	patience, asked := f.patience()
-	if !asked || !f.rollout.at.inSteps {
+	timeout, asked := f.replaceUnreadyAfter()
+	if !asked || !f.rollout.progress.inSteps {
 		return 0
 	}
 	for _, m := range f.members {
 		if m.pod != nil && isBroken(m.pod) && !f.rollout.released[m.ordinal] {
-			left = soonest(left, max(brokenSince(m.pod).Add(patience).Sub(f.world.Now), 0))
+			left = soonest(left, max(brokenSince(m.pod).Add(timeout).Sub(f.world.Now), 0))
 		}
 	}
 	return left
@@ -145,5 +145,5 @@ func (f *facts) nextBrokenForLong() (left time.Duration) {
 // created only after the status records that, because otherwise its pod would be removed at once.
 func (f *facts) awaitsRelease(m member) bool {
 	r := f.rollout
-	return r != nil && m.pod == nil && r.let[m.ordinal] && f.goal(m) != f.update && f.releases()
+	return r != nil && m.pod == nil && r.nextReleased[m.ordinal] && f.targetRevision(m) != f.update && f.admitsMembers()
 }

@@ -22,7 +22,7 @@ func remove(f *facts, d *draft, m member, removal action.DeletePod) []action.Act
 		return first
 	}
 	removal = f.addressed(m, removal)
-	if removal.Evict && f.isAheadOfBudgets(d, m) {
+	if removal.Evict && f.waitForBudgets(d, m) {
 		return nil
 	}
 	return []action.Action{removal}
@@ -31,7 +31,7 @@ func remove(f *facts, d *draft, m member, removal action.DeletePod) []action.Act
 // askFirst asks the gates before a member is taken out of service, and reports whether they agree.
 // It does not ask them about a useless pod: one that has finished, or that blocks an update.
 func askFirst(f *facts, d *draft, m member, why action.DeleteReason) (first []action.Action, agree bool) {
-	delete(d.given, m.pod.UID)
+	delete(d.withdrawn, m.pod.UID)
 	if why == action.DeleteUnready || why == action.DeleteUnrestarted || why == action.DeleteUnresized {
 		return nil, true
 	}
@@ -40,7 +40,7 @@ func askFirst(f *facts, d *draft, m member, why action.DeleteReason) (first []ac
 
 // addressed is the removal of the pod of a member, by the method that the set requests.
 func (f *facts) addressed(m member, removal action.DeletePod) action.DeletePod {
-	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, action.Exact(m.pod), f.mindsBudgets(m.pod)
+	removal.Ordinal, removal.Pod, removal.Evict = m.ordinal, action.Exact(m.pod), f.respectsBudgets(m.pod)
 	return removal
 }
 
@@ -54,16 +54,16 @@ func changesInPlace(actions []action.Action) bool {
 	return slices.ContainsFunc(actions, func(act action.Action) bool { _, ok := act.(action.UpdateInPlace); return ok })
 }
 
-// giveUp records that a member is not removed for now, for a reason that lets other members go
+// postpone records that a member is not removed for now, for a reason that lets other members go
 // first. The request to its gates is withdrawn.
-func (d *draft) giveUp(f *facts, m member) {
-	if !f.taken(m) {
+func (d *draft) postpone(f *facts, m member) {
+	if !f.isLeavingService(m) {
 		return
 	}
-	if d.given == nil {
-		d.given = map[types.UID]bool{}
+	if d.withdrawn == nil {
+		d.withdrawn = map[types.UID]bool{}
 	}
-	d.given[m.pod.UID] = true
+	d.withdrawn[m.pod.UID] = true
 }
 
 // changesPod reports whether an action is planned for the pod of a member.

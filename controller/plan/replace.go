@@ -10,67 +10,67 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// replaceBrokenAsked removes, in an ordered set, broken pods whose replacement was requested:
+// replaceBrokenRequested removes, in an ordered set, broken pods whose replacement was requested:
 // bringing up would wait for them first. That makes no available member unavailable, so it needs no
 // budget.
-func replaceBrokenAsked(f *facts, d *draft) verdict {
+func replaceBrokenRequested(f *facts, d *draft) verdict {
 	if !f.ordered || d.repairing {
 		return proceed
 	}
 	for m := range f.inUpdateOrder() {
-		if f.asked(m) && isBroken(m.pod) && !d.changesPod(m) {
-			removeAsked(f, d, m)
+		if f.isReplacementRequested(m) && isBroken(m.pod) && !d.changesPod(m) {
+			removeRequested(f, d, m)
 		}
 	}
 	return proceed
 }
 
-// replaceAsked removes the pods whose replacement was requested, as long as no more than
+// replaceRequested removes the pods whose replacement was requested, as long as no more than
 // maxUnavailable members are unavailable, with every update strategy. Members that an update
 // replaces go first, and members that come last wait for the others.
-func replaceAsked(f *facts, d *draft) verdict {
+func replaceRequested(f *facts, d *draft) verdict {
 	if len(f.world.Set.Status.Replacements) == 0 || d.repairing {
 		return proceed
 	}
 	barrier, kept := d.barrier(f), false
 	for m := range f.inUpdateOrder() {
 		switch {
-		case !f.asked(m), isTerminating(m.pod), isFinished(m.pod), d.changesPod(m):
+		case !f.isReplacementRequested(m), isTerminating(m.pod), isFinished(m.pod), d.changesPod(m):
 		case isBroken(m.pod):
-			removeAsked(f, d, m)
-		case barrier.holds(m):
+			removeRequested(f, d, m)
+		case barrier.blocks(m):
 			kept = true
-			d.giveUp(f, m)
-		case !d.purse.affords(f, m):
+			d.postpone(f, m)
+		case !d.budget.allows(f, m):
 			d.wait("%s is replaced, as requested, as soon as that leaves no more than %d members unavailable", m.pod.Name, f.maxUnavailable())
-		case removeAsked(f, d, m):
-			d.purse.pay(f, m)
+		case removeRequested(f, d, m):
+			d.budget.spend(f, m)
 		}
 	}
 	if kept {
-		barrier.tell(f, d)
+		barrier.report(f, d)
 	}
 	return proceed
 }
 
-// removeAsked removes a pod whose replacement was requested, unless its member could not be created
-// again. It reports whether it does.
-func removeAsked(f *facts, d *draft, m member) bool {
+// removeRequested removes a pod whose replacement was requested, unless its member could not be
+// created again. It reports whether it does.
+func removeRequested(f *facts, d *draft, m member) bool {
 	if !returnable(f, d, m) || d.waitForOwners(f, m) {
-		d.giveUp(f, m)
+		d.postpone(f, m)
 		return false
 	}
-	actions := remove(f, d, m, action.DeletePod{Reason: action.DeleteAsked, Turn: f.turnOf(m)})
+	actions := remove(f, d, m, action.DeletePod{Reason: action.DeleteOnRequest, Turn: f.turnOf(m)})
 	if removes(actions) {
 		d.wait("%s is being replaced, as requested", m.pod.Name)
 	}
-	d.each(actions...)
+	d.add(actions...)
 	return true
 }
 
-// asked reports whether a user requested the replacement of the pod that a member has. The request
-// names a pod, not a member, so it is fulfilled only once.
-func (f *facts) asked(m member) bool {
+// isReplacementRequested reports whether a user requested the replacement of a member's pod. The
+// request names a pod, not a member, so it is fulfilled only once.
+func (f *facts) isReplacementRequested(m member) bool {
 	return m.pod != nil &&
 		slices.ContainsFunc(f.world.Set.Status.Replacements, func(request v1.MemberReplacement) bool { return isFor(request, m) })
 }
@@ -82,7 +82,7 @@ func isFor(request v1.MemberReplacement, m member) bool {
 
 // replacing reports whether the replacement of a desired member was requested.
 func (f *facts) replacing() bool {
-	return len(f.world.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.asked)
+	return len(f.world.Set.Status.Replacements) > 0 && slices.ContainsFunc(f.members, f.isReplacementRequested)
 }
 
 // replacementsOf are the requests whose pods still exist. As long as the pods of the set cannot be

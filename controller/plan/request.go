@@ -11,11 +11,11 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// RequestOf identifies the request of an action to the host cluster: two actions with the same text
-// request the same. A pod of another revision, another pod of the same name, and an object with
-// other content are other requests. The version of the changed object is not part of the text, and
-// neither is the time.
-func RequestOf(act action.Action) string {
+// RequestKey identifies the request of an action to the host cluster: two actions with the same
+// text request the same. A pod of another revision, another pod of the same name, and an object
+// with other content are other requests. The version of the changed object is not part of the text,
+// and neither is the time.
+func RequestKey(act action.Action) string {
 	text := act.String()
 	if target := TargetOf(act); target.UID != "" {
 		text += " " + string(target.UID)

@@ -55,7 +55,7 @@ func (s *stage) resizeCommand(name string, args []string) bool {
 	case "defer":
 		s.each(args, func(pod string) { s.putOffResize(pod, corev1.PodReasonDeferred) })
 	case "cramp":
-		s.cramps += one(len(args) == 0)
+		s.cramps += boolToInt(len(args) == 0)
 		s.each(args, func(pod string) { s.putOffResize(pod, corev1.PodReasonInfeasible) })
 	default:
 		return false

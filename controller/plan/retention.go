@@ -57,8 +57,8 @@ func (o *supportingObjects) findRetired(current, update string) {
 			continue
 		}
 		r, retires := o.retiring(key, object)
-		if claim := o.claimKnowing(object); retires && claim != "" {
-			o.spare(r.template, fmt.Sprintf("%s is kept %s", key, asLongAs(claim)))
+		if claim := o.claimRecording(object); retires && claim != "" {
+			o.recordKept(r.template, fmt.Sprintf("%s is kept %s", key, asLongAs(claim)))
 			retires = false
 		}
 		switch {
@@ -76,14 +76,14 @@ func (o *supportingObjects) findRetired(current, update string) {
 	slices.SortFunc(o.returning, retiredObject.compare)
 }
 
-// spare records why an object stays that its template would have deleted. Of several reasons, the
-// first in alphabetical order is kept.
-func (o *supportingObjects) spare(template, why string) {
-	if o.spared == nil {
-		o.spared = map[string]string{}
+// recordKept records why an object is kept although its template would have it deleted. Of several
+// reasons, it records the first in alphabetical order.
+func (o *supportingObjects) recordKept(template, why string) {
+	if o.keptBecause == nil {
+		o.keptBecause = map[string]string{}
 	}
-	if first := o.spared[template]; first == "" || why < first {
-		o.spared[template] = why
+	if first := o.keptBecause[template]; first == "" || why < first {
+		o.keptBecause[template] = why
 	}
 }
 
@@ -223,26 +223,27 @@ func isDated(object *Object) bool {
 // know about that yet deletes nothing.
 func retireObjects(f *facts, d *draft) verdict {
 	for _, r := range f.supporting.returning {
-		d.forObject(action.MarkObject{Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectKept})
+		d.addForObject(action.MarkObject{
+			Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectKept})
 	}
 	deleted := 0
 	for _, r := range f.supporting.retired {
 		switch {
 		case r.unlisted:
-			d.again(time.Second) // the status lists it then
+			d.requeueAfter(time.Second) // the status lists it then
 		case r.since.IsZero():
 			// Rounded up, so that an object is never kept for less time than the template says.
 			since := f.world.Now.Add(time.Second - 1).Truncate(time.Second).UTC()
 			if since.Before(r.removed) { // our clock is behind
 				since = r.removed.UTC()
 			}
-			d.forObject(action.MarkObject{
+			d.addForObject(action.MarkObject{
 				Ordinal: r.ordinal, Template: r.template, Kind: r.kind, At: action.Exact(r.found), As: action.ObjectRetired, Retired: since})
 		case f.world.Now.Before(r.due):
-			d.again(r.due.Sub(f.world.Now))
+			d.requeueAfter(r.due.Sub(f.world.Now))
 		case r.proven && deleted < mostReclaimed:
 			deleted++
-			d.aside = append(d.aside, action.Chain{action.DeleteObject{
+			d.finally = append(d.finally, action.Chain{action.DeleteObject{
 				Ordinal: r.ordinal, Template: r.template, Unused: r.revision, Kind: r.kind, At: action.Exact(r.found), Retired: r.since, Due: r.due}})
 		}
 	}
@@ -266,9 +267,9 @@ func (o *supportingObjects) countRetired(status *v1.ObjectTemplateStatus) {
 	}
 }
 
-// tellUndeleted reports in a status the objects that are due and could not be deleted. Nothing
+// reportUndeleted reports in a status the objects that are due and could not be deleted. Nothing
 // waits for that, so it changes no condition.
-func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
+func reportUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
 		a, ok := failure.Action.(action.DeleteObject)
@@ -282,15 +283,15 @@ func tellUndeleted(status v1.StatefulSetStatus, failures []Failure) v1.StatefulS
 			status, copied = *status.DeepCopy(), true
 		}
 		status.ObjectTemplates[at].Message = fmt.Sprintf("%s %s has been due since %s, but could not be deleted: %s%s", a.Kind.Kind, a.At.Name,
-			words.Clock(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
+			words.Timestamp(a.Due), Cause(failure.Err), remedyFor(a.Kind.GroupKind(), failure.Err))
 	}
 	return status
 }
 
-// tellUnreclaimed reports in a status the claims that are due and could not be deleted, which
+// reportUnreclaimed reports in a status the claims that are due and could not be deleted, which
 // changes no condition either. For a member that does not fit into the list, the message is on the
 // entry that is due first.
-func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
+func reportUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.StatefulSetStatus {
 	copied := false
 	for _, failure := range failures {
 		a, ok := failure.Action.(action.DeleteClaim)
@@ -310,7 +311,7 @@ func tellUnreclaimed(status v1.StatefulSetStatus, failures []Failure) v1.Statefu
 			status.Reclaims, copied = slices.Clone(status.Reclaims), true
 		}
 		status.Reclaims[at].Message = fmt.Sprintf("claims of %s have been due since %s, but could not be deleted: %s%s", ordinalsOf(told),
-			words.Clock(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
+			words.Timestamp(a.Due), Cause(failure.Err), reclaimRemedy(failure.Err))
 	}
 	return status
 }

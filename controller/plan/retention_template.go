@@ -66,7 +66,7 @@ func (o *supportingObjects) retiringWithTemplate(key identity.ObjectKey, object 
 // that do not run the update revision may use it, the pod template may name it, and claims may hold
 // data that depends on its keys.
 func (o *supportingObjects) keptFor(object *Object, removed v1.ObjectTemplateStatus) string {
-	switch claim, pod := o.claimKnowing(object), o.outdatedUser(object); {
+	switch claim, pod := o.claimRecording(object), o.outdatedUser(object); {
 	case o.currentRevision != o.updateRevision:
 		return "until all members have revision " + o.updateRevision
 	case pod != "":
@@ -142,7 +142,7 @@ func (o *supportingObjects) removedTemplates() (all []v1.ObjectTemplateStatus) {
 		kind := identity.RemovedKind(status)
 		if known := o.world.Kinds[kind.GroupKind()]; !known.Known {
 			if known.Refused != "" {
-				status.Message = status.Kind + " cannot be watched: " + words.ForeignText(known.Refused)
+				status.Message = status.Kind + " cannot be watched: " + words.SanitizeText(known.Refused)
 			}
 			all = append(all, status)
 			continue

@@ -32,9 +32,9 @@ const hashLabel = "controller.kubernetes.io/hash"
 type revision struct {
 	name string
 	data []byte
-	// at identifies the object with the template; it is not set for the update revision, whose
+	// version identifies the object with the template; it is not set for the update revision, whose
 	// template the set has.
-	at version
+	version version
 }
 
 // revisions are the recorded templates of the set, the latest last.
@@ -93,7 +93,7 @@ func (f *facts) findRevisions(selector labels.Selector, reads *reader) {
 	f.current = f.update
 	for _, r := range f.history {
 		if r.Name == f.world.Set.Status.CurrentRevision && r.Name != f.update.name {
-			f.current = &revision{name: r.Name, data: r.Data.Raw, at: versionOf(r)}
+			f.current = &revision{name: r.Name, data: r.Data.Raw, version: versionOf(r)}
 		}
 	}
 }
@@ -107,11 +107,11 @@ func (f *facts) recorded(data []byte, reads *reader) *revision {
 	var found *revision
 	best := 0
 	for i, r := range slices.Backward(f.history) {
-		inUse, equal := f.carried[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
+		inUse, equal := f.podsAtRevision[r.Name] > 0, bytes.Equal(r.Data.Raw, data)
 		if !equal && (!inUse && i < len(f.history)-1 || reads.digest(r) != sha256.Sum256(data)) {
 			continue
 		}
-		if score := 1 + 4*one(inUse) + 2*one(r.Name == f.world.Set.Status.UpdateRevision) + one(equal); score > best {
+		if score := 1 + 4*boolToInt(inUse) + 2*boolToInt(r.Name == f.world.Set.Status.UpdateRevision) + boolToInt(equal); score > best {
 			found, best = &revision{name: r.Name, data: data}, score
 		}
 	}
@@ -121,7 +121,7 @@ func (f *facts) recorded(data []byte, reads *reader) *revision {
 	return &revision{name: f.freeName(data), data: data}
 }
 
-func one(yes bool) int {
+func boolToInt(yes bool) int {
 	if yes {
 		return 1
 	}
@@ -142,15 +142,15 @@ func (f *facts) freeName(data []byte) string {
 	}
 }
 
-// Records are what a plan passes to the next plan of the same set: how often in a row the pods of
-// its members have ended, and what the planner has read from revisions. To read revisions again
-// would be most of the cost of a sync during an update; no decision depends on that cache. The zero
+// Cache is what a plan passes to the next plan of the same set: how often in a row the pods of its
+// members have ended, and what the planner has read from revisions. To read revisions again would
+// be most of the cost of a sync during an update; no decision depends on what was read. The zero
 // value is empty.
 //
 // For a revision that is only compared with the current template, only a digest is kept: there may
 // be as many revisions as members, and a decoded template may need a thousand times the memory of
 // its encoding.
-type Records struct {
+type Cache struct {
 	digests map[version]digest
 	sources map[version]identity.Source
 	// endings are those of the set with this UID.
@@ -158,10 +158,10 @@ type Records struct {
 	set     types.UID
 }
 
-// None reports whether the records are empty.
-func (r Records) None() bool { return len(r.digests)+len(r.sources)+len(r.endings) == 0 }
+// IsEmpty reports whether the cache is empty.
+func (r Cache) IsEmpty() bool { return len(r.digests)+len(r.sources)+len(r.endings) == 0 }
 
-func (r Records) with(set types.UID, endings map[int]ending) Records {
+func (r Cache) with(set types.UID, endings map[int]ending) Cache {
 	if len(endings) > 0 {
 		r.set, r.endings = set, endings
 	}
@@ -183,7 +183,7 @@ type digest = [sha256.Size]byte
 
 // reader reads what revisions record, unless an earlier sync has read it.
 type reader struct {
-	known, read Records
+	known, read Cache
 	// objects are the objects that must be read.
 	objects []ObjectRead
 }
@@ -219,7 +219,7 @@ func defaulted(source identity.Source) identity.Source {
 
 // source is the source that a revision records, without further defaults.
 func (r *reader) source(of *revision) (identity.Source, error) {
-	found := cmp.Or(r.read.sources[of.at], r.known.sources[of.at])
+	found := cmp.Or(r.read.sources[of.version], r.known.sources[of.version])
 	if found.Template == nil {
 		var err error
 		if found, err = identity.Recorded(of.data); err != nil {
@@ -229,7 +229,7 @@ func (r *reader) source(of *revision) (identity.Source, error) {
 	if r.read.sources == nil {
 		r.read.sources = map[version]identity.Source{}
 	}
-	r.read.sources[of.at] = found
+	r.read.sources[of.version] = found
 	return found, nil
 }
 
@@ -241,7 +241,7 @@ func recordTemplate(f *facts, d *draft) verdict {
 	for _, r := range f.history {
 		if metav1.GetControllerOfNoCopy(r) == nil {
 			adopted = true
-			d.each(action.AdoptRevision{Revision: action.Exact(r)})
+			d.add(action.AdoptRevision{Revision: action.Exact(r)})
 		}
 	}
 	if adopted {
@@ -253,9 +253,9 @@ func recordTemplate(f *facts, d *draft) verdict {
 	switch {
 	case index == len(f.history)-1 && index >= 0:
 	case index >= 0:
-		d.before(action.RaiseRevision{Revision: action.Exact(f.history[index]), To: f.history.next()})
+		d.addFirst(action.RaiseRevision{Revision: action.Exact(f.history[index]), To: f.history.next()})
 	case !known:
-		d.before(action.CreateRevision{Revision: f.newRevision()})
+		d.addFirst(action.CreateRevision{Revision: f.newRevision()})
 	}
 	return proceed
 }
@@ -304,7 +304,7 @@ func truncateHistory(f *facts, d *draft) verdict {
 		}
 	}
 	for _, r := range dead[:max(len(dead)-limit, 0)] {
-		d.aside = append(d.aside, action.Chain{action.DeleteRevision{Revision: action.Exact(r)}})
+		d.finally = append(d.finally, action.Chain{action.DeleteRevision{Revision: action.Exact(r)}})
 	}
 	return proceed
 }
@@ -319,7 +319,7 @@ func awaitRevisions(f *facts, d *draft) verdict {
 	}
 	controller := metav1.GetControllerOfNoCopy(f.awaiting)
 	d.wait("revision %s, which the set's pods run, is still owned by %s; the controller waits until that owner releases it",
-		f.awaiting.Name, words.ForeignOwner(controller))
+		f.awaiting.Name, words.SanitizeOwner(controller))
 	return stop
 }
 
@@ -327,7 +327,7 @@ func awaitRevisions(f *facts, d *draft) verdict {
 // suspended set, and those of a set that waits for revisions are not known.
 func (f *facts) freezeRevisions() {
 	f.awaiting = f.awaited()
-	if f.frozen() {
+	if f.isFrozen() {
 		f.current, f.update = &revision{name: f.world.Set.Status.CurrentRevision}, &revision{name: f.world.Set.Status.UpdateRevision}
 	}
 }
@@ -338,7 +338,8 @@ func (f *facts) awaited() *appsv1.ControllerRevision {
 	var first *appsv1.ControllerRevision
 	for _, r := range f.world.Revisions {
 		controller := metav1.GetControllerOfNoCopy(r)
-		if controller != nil && controller.UID != f.world.Set.UID && (f.carried[r.Name] > 0 || r.Name == f.world.Set.Status.CurrentRevision) &&
+		if controller != nil && controller.UID != f.world.Set.UID &&
+			(f.podsAtRevision[r.Name] > 0 || r.Name == f.world.Set.Status.CurrentRevision) &&
 			(r.Name != f.update.name || len(f.adopt) > 0) && (first == nil || r.Name < first.Name) {
 			first = r
 		}

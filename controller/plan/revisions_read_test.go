@@ -26,8 +26,8 @@ func interrupted(t *testing.T) (world World, earlier *appsv1.ControllerRevision)
 	delete(h.pods, identity.PodName("web", 0))
 	h.look()
 	delete(h.pods, identity.PodName("web", 0))
-	if world = h.world(); earlier == nil || len(world.Records.digests) == 0 || len(world.Records.sources) == 0 {
-		t.Fatalf("want an earlier revision %v that has been compared and used: got %+v", earlier, world.Records)
+	if world = h.world(); earlier == nil || len(world.Cache.digests) == 0 || len(world.Cache.sources) == 0 {
+		t.Fatalf("want an earlier revision %v that has been compared and used: got %+v", earlier, world.Cache)
 	}
 	return world, h.revisions[earlier.Name]
 }
@@ -51,7 +51,7 @@ func TestARevisionIsReadOncePerVersion(t *testing.T) {
 		"a version that was read is not read again": {func(*World, *appsv1.ControllerRevision) {}, "nginx:1"},
 		"another version is read":                   {func(_ *World, r *appsv1.ControllerRevision) { r.ResourceVersion += "0" }, ""},
 		"another revision of the name is read":      {func(_ *World, r *appsv1.ControllerRevision) { r.UID = "other" }, ""},
-		"what nobody has read is read":              {func(w *World, _ *appsv1.ControllerRevision) { w.Records = Records{} }, ""},
+		"what nobody has read is read":              {func(w *World, _ *appsv1.ControllerRevision) { w.Cache = Cache{} }, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			world, earlier := interrupted(t)
@@ -69,15 +69,15 @@ func TestARevisionIsReadOncePerVersion(t *testing.T) {
 
 func TestWhatIsReadIsKeptAsLongAsItIsNeeded(t *testing.T) {
 	world, _ := interrupted(t)
-	world.Records = Compute(world).Records
-	if world.Records.None() {
+	world.Cache = Compute(world).Cache
+	if world.Cache.IsEmpty() {
 		t.Fatal("got nothing that was read, want the earlier revision")
 	}
 	for _, pod := range world.Pods {
 		pod.Labels[identity.RevisionLabel] = world.Set.Status.UpdateRevision
 	}
 	world.Set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(0))
-	if kept := Compute(world).Records; !kept.None() {
+	if kept := Compute(world).Cache; !kept.IsEmpty() {
 		t.Errorf("with all members at the present revision: got %+v, want nothing", kept)
 	}
 }
@@ -85,7 +85,7 @@ func TestWhatIsReadIsKeptAsLongAsItIsNeeded(t *testing.T) {
 func TestALookDuringAnUpdateReadsNothingAgain(t *testing.T) {
 	world, _ := interrupted(t)
 	again := testing.AllocsPerRun(5, func() { Compute(world) })
-	world.Records = Records{}
+	world.Cache = Cache{}
 	if first := testing.AllocsPerRun(5, func() { Compute(world) }); again > first-100 {
 		t.Errorf("allocations of a look: got %v, want 100 fewer than the %v of the first", again, first)
 	}

@@ -13,34 +13,34 @@ import (
 	"statefulset.dev/controller/plan/action"
 )
 
-// rollOut removes outdated pods, from the highest ordinal down to the partition or in the order
-// that the set requests, as long as no more than maxUnavailable members are unavailable. After
-// their termination, the members are recreated at the update revision. Pods that are changed in
-// place instead follow the same order. In an ordered set, a member that cannot be updated, or not
-// yet, blocks those after it.
-func rollOut(f *facts, d *draft) verdict {
-	if !f.rolls() || d.repairing {
+// updateMembers removes outdated pods, from the highest ordinal down to the partition or in the
+// order that the set requests, as long as no more than maxUnavailable members are unavailable.
+// After their termination, the members are recreated at the update revision. Pods that are changed
+// in place instead follow the same order. In an ordered set, a member that cannot be updated, or
+// not yet, blocks those after it.
+func updateMembers(f *facts, d *draft) verdict {
+	if !f.isRolling() || d.repairing {
 		return proceed
 	}
 	t, barrier := &turns{failing: f.isFailing()}, d.barrier(f)
 	var updates []action.Action
 	for m := range f.inUpdateOrder() {
 		switch _, how := f.target(m); {
-		case how != recreate && how != mend, isRestarting(m.pod):
-		case barrier.holds(m):
+		case how != recreate && how != recreateBroken, isRestarting(m.pod):
+		case barrier.blocks(m):
 			barrier.skip(f, d, m)
-			d.giveUp(f, m)
+			d.postpone(f, m)
 		default:
 			updates = append(updates, t.take(f, d, m, how)...)
 		}
 	}
 	if !t.stopped && !t.failing {
-		barrier.tell(f, d)
+		barrier.report(f, d)
 	}
 	if f.ordered {
-		d.inOrder(updates...)
+		d.addChain(updates...)
 	} else {
-		d.each(updates...)
+		d.add(updates...)
 	}
 	return proceed
 }
@@ -57,15 +57,15 @@ type turns struct {
 // take is what brings a member to its target, nothing if that must not happen now.
 func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 	switch {
-	case how == mend:
+	case how == recreateBroken:
 		return removeUnready(f, d, m)
-	case isHeld(f, d, m):
+	case cannotReplace(f, d, m):
 		t.refuse(f, d, m)
-	case servesNobody(m.pod):
+	case isNotServing(m.pod):
 		return replaceBroken(f, d, m)
 	case t.failing:
 		d.skip(m, v1.PlanWhyNotFailed, "the update has failed, and changes only broken members from now on")
-		d.giveUp(f, m)
+		d.postpone(f, m)
 	case t.stopped:
 		d.skip(m, v1.PlanWhyNotPredecessor, d.waitingFor())
 	case f.isRelabelled(d, m):
@@ -73,13 +73,13 @@ func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 			return replaceMember(f, d, m)
 		}
 		d.skip(m, v1.PlanWhyNotBudget, "")
-	case !d.purse.affords(f, m):
+	case !d.budget.allows(f, m):
 		t.short = true
 		d.skip(m, v1.PlanWhyNotBudget, "")
 	case f.isForbidden(d, m):
 		t.refuse(f, d, m)
 	default:
-		d.purse.pay(f, m)
+		d.budget.spend(f, m)
 		return replaceMember(f, d, m)
 	}
 	return nil
@@ -88,31 +88,31 @@ func (t *turns) take(f *facts, d *draft, m member, how method) []action.Action {
 // refuse withdraws the requests to the gates of a member that cannot be updated. In an ordered set,
 // the members after it wait for it.
 func (t *turns) refuse(f *facts, d *draft, m member) {
-	d.giveUp(f, m)
+	d.postpone(f, m)
 	t.stopped = t.stopped || f.ordered
 }
 
-// rolls reports whether the members of the set are updated one after the other, and the update does
-// not rest.
-func (f *facts) rolls() bool {
-	return f.world.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.rests()
+// isRolling reports whether the members of the set are updated one after the other, and the update
+// is not blocked.
+func (f *facts) isRolling() bool {
+	return f.world.Set.Spec.UpdateStrategy.Type == v1.RollingUpdateStatefulSetStrategyType && !f.isRolloutBlocked()
 }
 
 // isFailing reports whether the update has failed, so that it changes no more members that are not
 // broken.
 func (f *facts) isFailing() bool {
-	return f.rollout != nil && f.rollout.at.failure != nil && !f.rollsBack()
+	return f.rollout != nil && f.rollout.progress.failure != nil && !f.isRollingBack()
 }
 
-// servesNobody reports whether an outdated pod needs no removal from service: it has ended, is
+// isNotServing reports whether an outdated pod needs no removal from service: it has ended, is
 // terminating, or is broken.
-func servesNobody(pod *corev1.Pod) bool {
+func isNotServing(pod *corev1.Pod) bool {
 	return isBroken(pod) || isTerminating(pod) || isFinished(pod)
 }
 
-// isHeld reports whether an outdated pod is kept, because the next one could not be created, or
-// because its claims have not been changed yet while it is not broken.
-func isHeld(f *facts, d *draft, m member) bool {
+// cannotReplace reports whether an outdated pod is kept, because the next one could not be created,
+// or because its claims have not been changed yet while it is not broken.
+func cannotReplace(f *facts, d *draft, m member) bool {
 	switch {
 	case isTerminating(m.pod):
 		return false
@@ -144,15 +144,15 @@ func replaceMember(f *facts, d *draft, m member) []action.Action {
 	update := inPlaceOr(f, d, m, removal)
 	switch {
 	case changesInPlace(update):
-		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.goal(m).name)
+		d.wait("pod %s is being updated in place to revision %s", m.pod.Name, f.targetRevision(m).name)
 	case !removes(update):
 		return update
-	case removal.Reason == action.DeleteMisshapen:
+	case removal.Reason == action.DeleteForClaims:
 		d.wait("pod %s is being replaced by one that mounts the claims of the current claim templates", m.pod.Name)
 	case removal.Reason == action.DeleteForOverride:
 		d.wait("pod %s is being replaced by one %s", m.pod.Name, f.overrideText(m))
 	default:
-		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.goal(m).name)
+		d.wait("pod %s is being replaced at revision %s", m.pod.Name, f.targetRevision(m).name)
 	}
 	if removal.Reason == action.DeleteForUpdate && revisionOf(m.pod) == f.current.name {
 		d.replaced++
@@ -165,11 +165,11 @@ func replaceMember(f *facts, d *draft, m member) []action.Action {
 func (f *facts) removalOf(m member) action.DeletePod {
 	removal := action.DeletePod{Reason: action.DeleteForUpdate, Turn: f.turnOf(m)}
 	switch {
-	case revisionOf(m.pod) != f.goal(m).name && f.rollsBack():
+	case revisionOf(m.pod) != f.targetRevision(m).name && f.isRollingBack():
 		removal.Reason = action.DeleteForRollback
-	case revisionOf(m.pod) != f.goal(m).name:
+	case revisionOf(m.pod) != f.targetRevision(m).name:
 	case f.hasOtherClaims(m):
-		removal.Reason = action.DeleteMisshapen
+		removal.Reason = action.DeleteForClaims
 	default:
 		removal.Reason, removal.Override = action.DeleteForOverride, f.dueOverride(m)
 	}
@@ -190,15 +190,15 @@ func (f *facts) maxUnavailable() int {
 	return max(value, 1)
 }
 
-// paused reports whether the update is paused, so that no member is recreated for it.
-func (f *facts) paused() bool {
-	rolling := f.rolling()
+// isPaused reports whether the update is paused, so that no member is recreated for it.
+func (f *facts) isPaused() bool {
+	rolling := f.rollingUpdate()
 	return rolling != nil && rolling.IsPaused()
 }
 
-// rolling is the configuration of rolling updates, nil if the set has another strategy or no such
-// configuration.
-func (f *facts) rolling() *v1.RollingUpdateStatefulSetStrategy {
+// rollingUpdate is the configuration of rolling updates, nil if the set has another strategy or no
+// such configuration.
+func (f *facts) rollingUpdate() *v1.RollingUpdateStatefulSetStrategy {
 	strategy := &f.world.Set.Spec.UpdateStrategy
 	if strategy.Type != v1.RollingUpdateStatefulSetStrategyType {
 		return nil
@@ -206,14 +206,14 @@ func (f *facts) rolling() *v1.RollingUpdateStatefulSetStrategy {
 	return strategy.RollingUpdate
 }
 
-// heldBack says how many members a paused update has yet to reach, empty if there are none.
-func (f *facts) heldBack() string {
-	if !f.paused() {
+// pausedText says how many members a paused update has yet to reach, empty if there are none.
+func (f *facts) pausedText() string {
+	if !f.isPaused() {
 		return ""
 	}
 	count := 0
 	for _, m := range f.members {
-		if m.pod != nil && f.isAbovePartition(m) && (revisionOf(m.pod) != f.destination().name || f.misshapen(m)) {
+		if m.pod != nil && f.isAbovePartition(m) && (revisionOf(m.pod) != f.destination().name || f.hasOtherClaimsOrOverride(m)) {
 			count++
 		}
 	}

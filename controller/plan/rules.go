@@ -7,8 +7,8 @@ package plan
 type rule struct {
 	name  string
 	apply func(*facts, *draft) verdict
-	// aside is true for a rule that applies even while members have to wait.
-	aside bool
+	// whileWaiting is true for a rule that applies even while members have to wait.
+	whileWaiting bool
 }
 
 // verdict is what a rule decides about the rules after it.
@@ -28,47 +28,47 @@ func rules() []rule {
 	return []rule{
 		{name: "reach", apply: skipUnreached},
 		{name: "selector", apply: requireSelector},
-		{name: "hold", apply: leaveAlone},
-		{name: "name", apply: shareNoName},
+		{name: "hold", apply: requireActive},
+		{name: "name", apply: requireUniqueName},
 		{name: "handover", apply: awaitRevisions},
-		{name: "rollout", apply: tellRollout},
+		{name: "rollout", apply: reportRollout},
 		{name: "revisions", apply: recordTemplate},
 		{name: "membership", apply: keepMembership},
-		{name: "claim owners", apply: keepClaimOwners, aside: true},
+		{name: "claim owners", apply: keepClaimOwners, whileWaiting: true},
 		{name: "recreate", apply: removeOld},
 		{name: "claims", apply: updateClaims},
 		{name: "in place", apply: goOnInPlace},
 		{name: "unblock", apply: unblock},
-		{name: "asked", apply: replaceBrokenAsked},
+		{name: "asked", apply: replaceBrokenRequested},
 		{name: "bring up", apply: bringUp},
 		{name: "scale down", apply: scaleDown},
-		{name: "update", apply: rollOut},
-		{name: "replace", apply: replaceAsked},
-		{name: "gates", apply: settleGates, aside: true},
-		{name: "drain", apply: putIntoService, aside: true},
-		{name: "parameters", apply: keepReplicas, aside: true},
-		{name: "anchor", apply: keepAnchor, aside: true},
-		{name: "objects", apply: keepObjects, aside: true},
-		{name: "owners", apply: releaseObjects, aside: true},
-		{name: "secrets", apply: tellClaims, aside: true},
-		{name: "shape", apply: tellShape, aside: true},
-		{name: "service", apply: tellService, aside: true},
-		{name: "reclaim", apply: reclaim, aside: true},
-		{name: "retention", apply: retireObjects, aside: true},
-		{name: "history", apply: truncateHistory, aside: true},
+		{name: "update", apply: updateMembers},
+		{name: "replace", apply: replaceRequested},
+		{name: "gates", apply: settleGates, whileWaiting: true},
+		{name: "drain", apply: putIntoService, whileWaiting: true},
+		{name: "parameters", apply: keepReplicas, whileWaiting: true},
+		{name: "anchor", apply: keepAnchor, whileWaiting: true},
+		{name: "objects", apply: keepObjects, whileWaiting: true},
+		{name: "owners", apply: keepObjectOwners, whileWaiting: true},
+		{name: "secrets", apply: recordSecrets, whileWaiting: true},
+		{name: "shape", apply: reportShape, whileWaiting: true},
+		{name: "service", apply: reportService, whileWaiting: true},
+		{name: "reclaim", apply: reclaim, whileWaiting: true},
+		{name: "retention", apply: retireObjects, whileWaiting: true},
+		{name: "history", apply: truncateHistory, whileWaiting: true},
 	}
 }
 
 // newDraft is a draft in which no rule has decided anything.
 func newDraft(f *facts, reads *reader) *draft {
-	return &draft{reads: reads, pods: f.overrides.PodMaker(), purse: f.purse()}
+	return &draft{reads: reads, pods: f.overrides.PodMaker(), budget: f.disruptionBudget()}
 }
 
 // decide applies the rules to the facts.
 func (d *draft) decide(f *facts) {
 	membersWait := false
 	for _, rule := range rules() {
-		if membersWait && !rule.aside {
+		if membersWait && !rule.whileWaiting {
 			continue
 		}
 		verdict := rule.apply(f, d)

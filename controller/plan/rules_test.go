@@ -36,16 +36,16 @@ func TestRulesAndStatusChangeNoFacts(t *testing.T) {
 	drawing(t, 200)
 	rapid.Check(t, func(t *rapid.T) {
 		playDrawn(t, func(world World) Plan {
-			reads := &reader{known: world.Records}
+			reads := &reader{known: world.Cache}
 			f, before := survey(world, reads), survey(world, reads)
 			d := newDraft(f, reads)
 			d.decide(f)
 			report(f, d)
 			for _, facts := range []*facts{f, before} { // transforms are compiled when they are needed
-				facts.overrides, facts.supporting.overrides, facts.supporting.templates, facts.supporting.making, facts.supporting.podNamed = nil, nil,
-					nil, nil, nil
+				facts.overrides, facts.supporting.overrides = nil, nil
+				facts.supporting.templates, facts.supporting.inCreationOrder, facts.supporting.podNamed = nil, nil, nil
 				for place, s := range facts.supporting.places {
-					s.of = identity.Object{}
+					s.template = identity.Object{}
 					facts.supporting.places[place] = s
 				}
 			}

@@ -32,7 +32,7 @@ func scaleDown(f *facts, d *draft) verdict {
 	case isTerminating(highest.pod):
 		waitForEnd(f, d, highest.pod, "")
 	case d.waitForOwners(f, highest):
-	case f.unavailable(highest) && !f.drained(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
+	case f.isUnavailable(highest) && !f.isLeavingUnbroken(highest) && !f.isHopeless(highest) && lower.ordinal != highest.ordinal:
 		d.wait("%s", f.lowerText(highest, lower))
 	default:
 		condemn(f, d, highest)
@@ -43,7 +43,7 @@ func scaleDown(f *facts, d *draft) verdict {
 
 func condemn(f *facts, d *draft, m member) {
 	if !isTerminating(m.pod) && !d.changesPod(m) {
-		d.each(remove(f, d, m, action.DeletePod{Reason: action.DeleteForScaleDown})...)
+		d.add(remove(f, d, m, action.DeletePod{Reason: action.DeleteForScaleDown})...)
 	}
 }
 
@@ -60,7 +60,7 @@ func (f *facts) whyCondemned(m member) string {
 // still become available.
 func (f *facts) lowestUnavailable() member {
 	for _, m := range slices.Backward(f.condemned) {
-		if f.unavailable(m) && !f.drained(m) && !f.isHopeless(m) {
+		if f.isUnavailable(m) && !f.isLeavingUnbroken(m) && !f.isHopeless(m) {
 			return m
 		}
 	}
@@ -71,7 +71,7 @@ func (f *facts) lowestUnavailable() member {
 func (f *facts) lowerText(highest, lower member) string {
 	end := ""
 	if at, broken := f.hopelessAt(highest); broken {
-		end = ", or at " + words.Clock(at)
+		end = ", or at " + words.Timestamp(at)
 	}
 	return fmt.Sprintf("pod %s is removed when pod %s is available%s", highest.pod.Name, lower.pod.Name, end)
 }

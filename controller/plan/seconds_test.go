@@ -27,11 +27,11 @@ func longestTimes(seconds int32, grace int64) map[string]time.Duration {
 				ReplaceUnreadyAfterSeconds: &seconds, InPlace: &v1.InPlaceUpdate{Policy: v1.OnlyInPlaceUpdatePolicyType, DrainSeconds: &seconds}}}}}
 	f := survey(World{Set: set, Now: now}, &reader{})
 	drain, _ := f.drainTime()
-	patience, _ := f.patience()
+	patience, _ := f.replaceUnreadyAfter()
 	reclaim, _ := f.reclaimDelay()
 	available, _ := f.availableAt(ready)
 	clock := metav1.NewTime(now)
-	bakes := &progress{clock: &clock, baking: &clock, step: v1.RolloutStep{BakeSeconds: seconds}}
+	bakes := &progress{progressTime: &clock, baking: &clock, step: v1.RolloutStep{BakeSeconds: seconds}}
 	asked := request{Since: clock}
 	gate := &v1.DisruptionGate{ConditionType: "example.com/g", TimeoutSeconds: &seconds}
 	closed := ready.DeepCopy()
@@ -45,7 +45,7 @@ func longestTimes(seconds int32, grace int64) map[string]time.Duration {
 		"minReadySeconds":              available.Sub(now),
 		"bakeSeconds":                  f.bakedAt(bakes).Sub(now),
 		"bakeSeconds and the deadline": f.failsAt(bakes).Sub(now),
-		"timeoutSeconds":               f.standoffOf(closed, []*v1.DisruptionGate{gate}, asked).until.Sub(now),
+		"timeoutSeconds":               f.gateStatusOf(closed, []*v1.DisruptionGate{gate}, asked).until.Sub(now),
 		"terminationGracePeriodSeconds": f.restartedUntil(ready,
 			inPlaceNote{Since: now.UTC().Format(time.RFC3339)}).Sub(now) - f.progressDeadline(),
 	}

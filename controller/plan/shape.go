@@ -12,9 +12,11 @@ import (
 	"statefulset.dev/identity"
 )
 
-// misshapen reports whether a new pod of the same revision would differ from the pod of a member:
-// the pod was created with other claim templates, or with another override.
-func (f *facts) misshapen(m member) bool { return f.hasOtherClaims(m) || f.hasOtherOverride(m) }
+// hasOtherClaimsOrOverride reports whether a new pod of the same revision would differ from the pod
+// of a member, because the pod was created with other claim templates, or with another override.
+func (f *facts) hasOtherClaimsOrOverride(m member) bool {
+	return f.hasOtherClaims(m) || f.hasOtherOverride(m)
+}
 
 // hasShape reports whether the shape of the pod of a member matters: the member is desired, and the
 // pod is not terminating.
@@ -83,10 +85,10 @@ func mountedBy(container *corev1.Container) (names []string) {
 	return names
 }
 
-// tellShape reports members that do not mount the claims of the templates, or that have another
+// reportShape reports members that do not mount the claims of the templates, or that have another
 // override than the set says, and that are not recreated for that. The message is the same for any
 // number of members.
-func tellShape(f *facts, d *draft) verdict {
+func reportShape(f *facts, d *draft) verdict {
 	if m, found := f.firstKept(f.hasOtherClaims); found {
 		d.warn(v1.ReasonClaimsNotMounted, "members keep the claims that they mount until they are recreated, as %s does", f.podName(m))
 	}

@@ -88,7 +88,7 @@ func (h *host) number(text string) int {
 
 func (h *host) world() World {
 	return World{
-		Set: h.set, Now: h.now.Add(h.skew), Rivals: h.rivals, Records: h.records, Resizes: !h.fixed, SetsConditions: !h.mute,
+		Set: h.set, Now: h.now.Add(h.skew), Rivals: h.rivals, Cache: h.records, Resizes: !h.fixed, SetsConditions: !h.mute,
 		Pods:      slices.Collect(maps.Values(h.pods)),
 		Claims:    slices.Collect(maps.Values(h.claims)),
 		Revisions: slices.Collect(maps.Values(h.revisions)),

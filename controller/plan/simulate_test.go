@@ -47,7 +47,7 @@ type host struct {
 	// rivals are older sets whose claims have the same names, by template.
 	rivals map[string]string
 	// records are what the last plan has read.
-	records Records
+	records Cache
 	// cramps is for how many resizes nodes will have no room.
 	cramps int
 	// fixed is true if the resources of pods cannot be changed, mute if the controller may not set
@@ -219,13 +219,13 @@ func (h *host) look() (p Plan, done []action.Action, failed []Failure) {
 // An action that names an object that is not so any more is told to gotStale.
 func (h *host) lookAt(view World, gotStale func(action.Action, error)) (p Plan, done []action.Action, failed []Failure) {
 	p = h.computeAndRead(view)
-	h.records, h.early = p.Records, nil
+	h.records, h.early = p.Cache, nil
 	c := &carrying{host: h, gotStale: gotStale}
 	if c.carryOut(p.First) {
 		c.carryOutAll(p.Chains)
 	}
 	if !c.stale {
-		c.carryOutAll(p.Aside)
+		c.carryOutAll(p.Finally)
 	}
 	defer h.synced(c)
 	if c.crashed {

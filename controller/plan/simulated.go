@@ -218,7 +218,7 @@ func (s *Simulated) Restart(name string) bool {
 	if !isRestarting(stored) {
 		return false
 	}
-	awaited := noteOf(stored).awaited(stored)
+	awaited := noteOf(stored).unrestarted(stored)
 	if len(awaited) == 0 && isObserved(stored) {
 		return false
 	}
@@ -256,7 +256,7 @@ func (s *Simulated) Resize(name string) bool {
 	})
 	pod.Status.ContainerStatuses = resizedStatuses(pod.Status.ContainerStatuses, pod.Spec.Containers)
 	pod.Status.InitContainerStatuses = resizedStatuses(pod.Status.InitContainerStatuses, pod.Spec.InitContainers)
-	if len(note.awaited(stored)) == 0 {
+	if len(note.unrestarted(stored)) == 0 {
 		pod.Status.ObservedGeneration = pod.Generation
 	}
 	s.Pods[name] = &pod
@@ -307,7 +307,7 @@ func (s *Simulated) applyObject(a action.ApplyObject) error {
 		return err
 	}
 	changed := s.object(a.Object, a.At, version)
-	changed.OwnerReferences = slices.Concat(ownersBeside(stored, s.Set.Name), a.Object.GetOwnerReferences())
+	changed.OwnerReferences = slices.Concat(ownersExceptAnchor(stored, s.Set.Name), a.Object.GetOwnerReferences())
 	if made, has := stored.Annotations[v1.GeneratedAnnotation]; has { // an apply does not contain it
 		changed.Annotations = action.Merged(changed.Annotations, map[string]string{v1.GeneratedAnnotation: made})
 	}

@@ -17,23 +17,23 @@ import (
 // the status changes without other changes, zero if it never does.
 func report(f *facts, d *draft) (status v1.StatefulSetStatus, says conditions.Conditions, requeueAfter time.Duration) {
 	status = counted(f, d)
-	recreating := recreating(f, d)
+	recreating := recreateCondition(f, d)
 	if isComplete(f, &status) {
 		status.CurrentReplicas, status.CurrentRevision = status.UpdatedReplicas, status.UpdateRevision
 		if recreating != nil {
-			recreating = recreation(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the update revision")
+			recreating = progressingCondition(corev1.ConditionFalse, v1.ReasonRecreateCompleted, "all pods run the update revision")
 		}
 	}
 	if f.supporting.awaitsCompletion(&status) {
-		d.again(time.Second)
+		d.requeueAfter(time.Second)
 	}
 	open := openWork(f, d)
 	status.LastProgressTime = lastProgress(f, &status, open)
 	overdue, left := overdue(f, &status, open)
-	says = conditionsOf(f, standing{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
+	says = conditionsOf(f, workState{open: open, stalled: first(d.stalled, overdue), overdue: overdue, recreating: recreating})
 	status.Conditions = says.Put(f.world.Set.Status.Conditions, f.world.Now)
 	next := soonest(soonest(f.nextAvailability(), f.nextSuspicion()), soonest(f.nextUnblocking(), f.nextRate()))
-	next = soonest(next, soonest(f.nextStepLook(), f.nextGate()))
+	next = soonest(next, soonest(f.nextStepSync(), f.nextGate()))
 	next = soonest(next, soonest(f.nextOverdue(), soonest(f.nextDrain(), d.nextRight())))
 	return status, says, soonest(next, soonest(left, d.retry))
 }
@@ -56,7 +56,7 @@ func counted(f *facts, d *draft) v1.StatefulSetStatus {
 	if ordinals := f.world.Set.Spec.Ordinals; ordinals != nil && len(ordinals.Reserved) > 0 {
 		status.Ordinals = f.roster.Ranges()
 	}
-	if f.frozen() {
+	if f.isFrozen() {
 		status.CollisionCount = f.world.Set.Status.CollisionCount
 	}
 	for m := range f.all() {
@@ -99,7 +99,7 @@ func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 		return false // a current revision needs a record
 	}
 	restarts := slices.ContainsFunc(f.members, func(m member) bool { return isRestarting(m.pod) })
-	return !f.frozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted &&
+	return !f.isFrozen() && !restarts && len(f.condemned) == 0 && status.UpdatedReplicas == wanted && status.ReadyReplicas == wanted &&
 		status.Replicas == wanted
 }
 
@@ -111,6 +111,6 @@ func isComplete(f *facts, status *v1.StatefulSetStatus) bool {
 func (f *facts) mayComplete(status *v1.StatefulSetStatus) bool {
 	ended := f.rollout.stored.Aborted || f.rollout.stored.Rollback
 	wanted := int32(f.roster.Len())
-	untried := wanted == 0 && f.failsBack()
-	return !ended && !untried && !f.paused() && !f.rollout.at.inSteps && status.AvailableReplicas == wanted
+	untried := wanted == 0 && f.rollsBackOnFailure()
+	return !ended && !untried && !f.isPaused() && !f.rollout.progress.inSteps && status.AvailableReplicas == wanted
 }

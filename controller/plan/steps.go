@@ -31,9 +31,10 @@ type progress struct {
 	quota int
 	// updated are the members whose pods are at the update revision.
 	updated []member
-	// These are the first updated member that is not available, and the first one that is not
-	// available although the controller has not taken it out of service, nil if there is none.
-	ailing, culprit *member
+	// firstUnavailable is the first updated member that is not available. firstUnexpected is the
+	// first one that is not available although the controller has not taken it out of service. Each
+	// is nil if there is none.
+	firstUnavailable, firstUnexpected *member
 	// baking is since when the members of the step are available without a break, nil if they are
 	// not. baked is true if that is long enough.
 	baking *metav1.Time
@@ -42,10 +43,10 @@ type progress struct {
 	passed map[int]bool
 	// unmet is the first required condition that is not True, with its member.
 	unmet *condition
-	// clock is since when the updated members have made no progress, nil if the update waits for
-	// something else. most is how many of them were available at the same time in this step.
-	clock *metav1.Time
-	most  int
+	// progressTime is since when the updated members have made no progress, nil if the update waits
+	// for something else. most is how many of them were available at the same time in this step.
+	progressTime *metav1.Time
+	most         int
 	// failure says why the update has failed, nil if it has not.
 	failure *reason
 }
@@ -56,27 +57,27 @@ type condition struct {
 	name string
 }
 
-// standingOfRollout determines the state of the update.
-func (f *facts) standingOfRollout() progress {
+// rolloutProgress determines the state of the update.
+func (f *facts) rolloutProgress() progress {
 	p := f.stepNow()
 	for _, m := range f.members {
 		if m.pod == nil || isTerminating(m.pod) || revisionOf(m.pod) != f.update.name {
 			continue
 		}
 		p.updated = append(p.updated, m)
-		if !f.unavailable(m) {
+		if !f.isUnavailable(m) {
 			continue
 		}
-		if p.ailing == nil {
-			p.ailing = &m
+		if p.firstUnavailable == nil {
+			p.firstUnavailable = &m
 		}
-		if p.culprit == nil && !f.drained(m) {
-			p.culprit = &m
+		if p.firstUnexpected == nil && !f.isLeavingUnbroken(m) {
+			p.firstUnexpected = &m
 		}
 	}
 	f.bake(&p)
 	f.readConditions(&p)
-	f.windClock(&p)
+	f.findProgressTime(&p)
 	p.failure = f.rolloutFailure(&p)
 	return p
 }
@@ -85,7 +86,7 @@ func (f *facts) standingOfRollout() progress {
 func (f *facts) stepNow() progress {
 	steps, stored := f.steps(), &f.rollout.stored
 	p := progress{number: min(max(int(stored.Step), 1), len(steps)+1), quota: f.roster.Len()}
-	if stored.PromotedAll && !f.rollout.begins && len(steps) > 0 {
+	if stored.PromotedAll && !f.rollout.unrecorded && len(steps) > 0 {
 		p.number = len(steps) + 1
 	}
 	if p.number > len(steps) {
@@ -103,14 +104,14 @@ func (f *facts) stepNow() progress {
 
 // sameStep reports whether the record in the status is about this step.
 func (f *facts) sameStep(p *progress) bool {
-	return !f.rollout.begins && int(f.rollout.stored.Step) == p.number
+	return !f.rollout.unrecorded && int(f.rollout.stored.Step) == p.number
 }
 
 // bake determines since when all members at the update revision are available, if they are as many
 // as the step requires. A member that became available later counts from then, whatever the status
 // says.
 func (f *facts) bake(p *progress) {
-	if p.ailing != nil || len(p.updated) < p.quota || len(p.updated) == 0 {
+	if p.firstUnavailable != nil || len(p.updated) < p.quota || len(p.updated) == 0 {
 		return
 	}
 	since := metav1.NewTime(f.world.Now.Truncate(time.Second))
@@ -138,21 +139,22 @@ func (f *facts) readConditions(p *progress) {
 	p.passed = map[int]bool{}
 	known := map[int]bool{}
 	if f.sameStep(p) {
-		f.keep(known, f.rollout.stored.Passed)
+		f.addRanges(known, f.rollout.stored.Passed)
 	}
 	for _, m := range p.updated {
-		missing := slices.IndexFunc(p.step.PodConditions, func(name string) bool { return says(m.pod, name) != corev1.ConditionTrue })
+		missing := slices.IndexFunc(p.step.PodConditions, func(name string) bool { return conditionStatus(m.pod, name) != corev1.ConditionTrue })
 		if missing >= 0 && p.unmet == nil {
 			p.unmet = &condition{m, p.step.PodConditions[missing]}
 		}
-		if !f.unavailable(m) && (missing < 0 || known[m.ordinal]) {
+		if !f.isUnavailable(m) && (missing < 0 || known[m.ordinal]) {
 			p.passed[m.ordinal] = true
 		}
 	}
 }
 
-// says is the status of a condition of a pod, Unknown if the pod does not have the condition.
-func says(pod *corev1.Pod, kind string) corev1.ConditionStatus {
+// conditionStatus is the status of a condition of a pod, Unknown if the pod does not have the
+// condition.
+func conditionStatus(pod *corev1.Pod, kind string) corev1.ConditionStatus {
 	if c := conditionOf(pod, corev1.PodConditionType(kind)); c != nil {
 		return c.Status
 	}
@@ -165,36 +167,36 @@ func (p *progress) isDone(promoted int32) bool {
 	return p.inSteps && p.baked && p.unmet == nil && (p.step.Approval != v1.ManualRolloutStepApproval || int(promoted) >= p.number)
 }
 
-// at is the record of the state of an update for the status.
-func (f *facts) at(p progress) *v1.RolloutStatus {
+// progressRecord is the record of the state of an update for the status.
+func (f *facts) progressRecord(p progress) *v1.RolloutStatus {
 	next := &v1.RolloutStatus{Step: int32(p.number)}
 	if !f.judges() {
 		return next
 	}
-	if p.isDone(f.rollout.stored.PromotedStep) && !f.rests() && !f.rollsBack() {
+	if p.isDone(f.rollout.stored.PromotedStep) && !f.isRolloutBlocked() && !f.isRollingBack() {
 		next.Step++
 		return next
 	}
-	next.BakeStartTime, next.ProgressTime, next.MostAvailable, next.Passed = p.baking, p.clock, int32(p.most), f.rangesOf(p.passed)
+	next.BakeStartTime, next.ProgressTime, next.MostAvailable, next.Passed = p.baking, p.progressTime, int32(p.most), f.rangesOf(p.passed)
 	return next
 }
 
 // judges reports whether the health of the updated members matters.
-func (f *facts) judges() bool { return len(f.steps()) > 0 || f.failsBack() }
+func (f *facts) judges() bool { return len(f.steps()) > 0 || f.rollsBackOnFailure() }
 
-// nextStepLook is the time until the bake ends, the update fails, or its clock stops, zero if none
-// of these is due to time.
-func (f *facts) nextStepLook() time.Duration {
-	if f.frozen() || f.rollout == nil || !f.judges() || f.rests() || f.rollsBack() {
+// nextStepSync is the time until the bake ends, the update fails, or progressTime is cleared, zero
+// if none of these is due to time.
+func (f *facts) nextStepSync() time.Duration {
+	if f.isFrozen() || f.rollout == nil || !f.judges() || f.isRolloutBlocked() || f.isRollingBack() {
 		return 0
 	}
-	p := &f.rollout.at
+	p := &f.rollout.progress
 	next := f.nextBrokenForLong()
 	switch {
 	case p.baking != nil && !p.baked && p.inSteps:
 		next = soonest(next, f.bakedAt(p).Sub(f.world.Now))
-	case p.clock == nil, p.failure != nil:
-	case p.culprit != nil:
+	case p.progressTime == nil, p.failure != nil:
+	case p.firstUnexpected != nil:
 		next = soonest(next, f.failsAt(p).Sub(f.world.Now))
 	default:
 		if at, ok := f.steadyAt(p); ok {
@@ -245,40 +247,40 @@ func firstOf(steps []string, n int) []string {
 	return steps[:min(max(n, 0), len(steps))]
 }
 
-// tellRollout reports an update that has failed, is being rolled back, or cannot be rolled back.
-func tellRollout(f *facts, d *draft) verdict {
+// reportRollout reports an update that has failed, is being rolled back, or cannot be rolled back.
+func reportRollout(f *facts, d *draft) verdict {
 	r := f.rollout
 	if r == nil {
 		return proceed
 	}
 	switch {
-	case f.rollsBack() && f.isRolledBack():
-		d.blocked(v1.ReasonRolledBack,
+	case f.isRollingBack() && f.isRolledBack():
+		d.stall(v1.ReasonRolledBack,
 			"the update to %s was rolled back: %s; change spec.template, or retry the update with kubectl sts rollout restart%s", f.update.name,
 			f.whyRolledBack(), f.unavailableText())
-	case f.paused():
-	case f.rollsBack():
+	case f.isPaused():
+	case f.isRollingBack():
 		d.warn(v1.ReasonRollingBack, "the update to %s is being rolled back: %s", f.update.name, f.whyRolledBack())
 	case f.isAborted() && len(r.superseded) > 0:
 		message := fmt.Sprintf(
 			"the update to %s was aborted and cannot be rolled back, because %s; change spec.template, or continue the update: %s", f.update.name,
 			f.neverCompleted(), decision.GoOn(f.world.Set))
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
-		d.blocked(v1.ReasonRolloutFailed, "%s", message)
-	case r.at.failure != nil:
-		message := f.rolloutText() + ": " + r.at.failure.message
-		if f.failsBack() && len(r.superseded) > 0 {
+		d.stall(v1.ReasonRolloutFailed, "%s", message)
+	case r.progress.failure != nil:
+		message := f.rolloutText() + ": " + r.progress.failure.message
+		if f.rollsBackOnFailure() && len(r.superseded) > 0 {
 			message += "; it cannot be rolled back, because " + f.neverCompleted()
 		}
 		d.warn(v1.ReasonRolloutFailed, "%s", message)
-		d.blocked(v1.ReasonRolloutFailed, "%s", message)
+		d.stall(v1.ReasonRolloutFailed, "%s", message)
 	}
 	return proceed
 }
 
 // isRolledBack reports whether all members that the update had reached have returned to the current
 // revision.
-func (f *facts) isRolledBack() bool { return len(f.rollout.let) == 0 }
+func (f *facts) isRolledBack() bool { return len(f.rollout.nextReleased) == 0 }
 
 func (f *facts) whyRolledBack() string {
 	switch stored := &f.rollout.stored; {
@@ -306,7 +308,7 @@ func (f *facts) neverCompleted() string {
 
 // rolloutText describes the state of an update that has steps, or that has failed.
 func (f *facts) rolloutText() string {
-	p := &f.rollout.at
+	p := &f.rollout.progress
 	if len(f.steps()) == 0 {
 		return fmt.Sprintf("%d of %d members are at %s", len(p.updated), f.roster.Len(), f.update.name)
 	}
@@ -320,25 +322,25 @@ func (f *facts) rolloutText() string {
 // stepState says what an update with steps waits for while it has nothing to do: a reason for
 // programs and a message for people. The reason is empty if the set has no such update.
 func (f *facts) stepState() (word, text string) {
-	if f.rollout == nil || len(f.steps()) == 0 && f.paused() {
+	if f.rollout == nil || len(f.steps()) == 0 && f.isPaused() {
 		return "", ""
 	}
-	p := &f.rollout.at
+	p := &f.rollout.progress
 	text = f.rolloutText()
 	switch {
-	case f.roster.Len() == 0, !p.inSteps && !f.rollout.begins && !f.rollsBack():
+	case f.roster.Len() == 0, !p.inSteps && !f.rollout.unrecorded && !f.isRollingBack():
 		return "", "" // the members determine what remains to be done
-	case f.rollsBack():
+	case f.isRollingBack():
 		return v1.ReasonRollingBack, fmt.Sprintf("the update to %s is being rolled back: %s", f.update.name, f.whyRolledBack())
-	case f.paused():
+	case f.isPaused():
 		return v1.ReasonPaused, text
 	case p.baking == nil:
 		return v1.ReasonUpdating, text
 	case !p.baked:
-		return v1.ReasonBaking, text + ", baking until " + words.Clock(f.bakedAt(p))
+		return v1.ReasonBaking, text + ", baking until " + words.Timestamp(f.bakedAt(p))
 	case p.unmet != nil:
 		return v1.ReasonWaitingForConditions,
-			fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Foreign(p.unmet.name), p.unmet.m.pod.Name)
+			fmt.Sprintf("%s, waiting for condition %s of pod %s", text, words.Sanitize(p.unmet.name), p.unmet.m.pod.Name)
 	case !p.isDone(f.rollout.stored.PromotedStep):
 		return v1.ReasonWaitingForPromotion,
 			fmt.Sprintf("%s, waiting for approval: kubectl sts rollout promote --step=%d", text, p.number)

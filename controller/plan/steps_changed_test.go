@@ -89,7 +89,7 @@ func TestWhenARecordedUpdateMayComplete(t *testing.T) {
 			set := &v1.StatefulSet{Spec: v1.StatefulSetSpec{Replicas: &c.replicas}}
 			set.Spec.UpdateStrategy = v1.StatefulSetUpdateStrategy{Type: v1.RollingUpdateStatefulSetStrategyType, RollingUpdate: c.rolling}
 			f := &facts{
-				world: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, at: progress{inSteps: c.inSteps}}}
+				world: World{Set: set}, roster: identity.OrdinalsOf(set), rollout: &rollout{stored: c.stored, progress: progress{inSteps: c.inSteps}}}
 			if got := f.mayComplete(&v1.StatefulSetStatus{AvailableReplicas: c.available}); got != c.want {
 				t.Errorf("got %t, want %t", got, c.want)
 			}

@@ -24,8 +24,8 @@ type facts struct {
 	world World
 	// ordered is true for a set whose members wait for each other.
 	ordered bool
-	// held is true for a suspended set: nothing is done for it.
-	held bool
+	// suspended is true for a suspended set: nothing is done for it.
+	suspended bool
 	// badSelector says why the set's selector cannot be used, nil if it can.
 	badSelector error
 
@@ -37,16 +37,17 @@ type facts struct {
 	condemned []member
 	// podNames are all pods by their names, nil until the first use.
 	podNames map[string]*corev1.Pod
-	// line are the desired members in the order of an update, nil if that is the order of apps/v1.
-	line []member
+	// updateSequence lists the desired members in the order of an update, nil if that is the order
+	// of apps/v1.
+	updateSequence []member
 	// adopt are the pods that the set adopts, and release the pods that it gives up.
 	adopt   []member
 	release []action.Target
-	// available is the number of desired members that are available, and carried the number of the
-	// set's pods by the revision that they run.
-	available int
-	carried   map[string]int
-	claims    map[string]*corev1.PersistentVolumeClaim
+	// available is the number of desired members that are available, and podsAtRevision the number
+	// of the set's pods by the revision that they run.
+	available      int
+	podsAtRevision map[string]int
+	claims         map[string]*corev1.PersistentVolumeClaim
 	// ownerChanges are the changes of claim owners that the retention policy requires, by the
 	// ordinals of members. exposed are such changes for claims that could be deleted although the
 	// policy keeps them, by name.
@@ -77,8 +78,8 @@ type facts struct {
 	// startingFor is how long the first of them still counts.
 	starting    int
 	startingFor time.Duration
-	// updateAils is true if a member at the update revision is broken.
-	updateAils bool
+	// isUpdateBroken is true if a member at the update revision is broken.
+	isUpdateBroken bool
 	// claimTemplates names the claim templates, if the set recreates members when they change.
 	claimTemplates string
 	// claimStates say, by ordinal, how the claims of members compare to their templates, if they
@@ -98,8 +99,8 @@ type facts struct {
 
 // survey finds the facts of a world.
 func survey(world World, reads *reader) *facts {
-	_, held := v1.Held(world.Set)
-	f := &facts{world: world, held: held, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
+	_, suspended := v1.Held(world.Set)
+	f := &facts{world: world, suspended: suspended, ordered: world.Set.Spec.PodManagementPolicy != v1.ParallelPodManagement,
 		roster: identity.OrdinalsOf(world.Set), overrides: identity.OverridesWithin(world.Evaluation, world.Set),
 		claims: make(map[string]*corev1.PersistentVolumeClaim, len(world.Claims))}
 	for _, claim := range world.Claims {
@@ -116,7 +117,7 @@ func survey(world World, reads *reader) *facts {
 	f.findOwnerChanges()
 	f.findLeftovers()
 	f.supporting = f.surveyObjects()
-	f.lineUp()
+	f.findUpdateSequence()
 	f.findRevisions(selector, reads)
 	f.freezeRevisions()
 	f.supporting.findRetired(f.current.name, f.update.name)
@@ -130,14 +131,14 @@ func survey(world World, reads *reader) *facts {
 	return f
 }
 
-// frozen reports whether the revisions of the set cannot be determined yet, so that its status
+// isFrozen reports whether the revisions of the set cannot be determined yet, so that its status
 // keeps those that it names.
-func (f *facts) frozen() bool { return f.held || f.awaiting != nil }
+func (f *facts) isFrozen() bool { return f.suspended || f.awaiting != nil }
 
 // requireSelector stops if the pods of the set cannot be distinguished from others.
 func requireSelector(f *facts, d *draft) verdict {
 	if f.badSelector != nil {
-		d.blocked(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", words.ForeignText(f.badSelector.Error()))
+		d.stall(v1.ReasonInvalidSelector, "spec.selector cannot be used: %s", words.SanitizeText(f.badSelector.Error()))
 		return stop
 	}
 	return proceed

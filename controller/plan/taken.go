@@ -11,32 +11,32 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// taken reports whether the controller is taking a member out of service, although it may still be
-// available: its gates were asked, or it is drained. It counts as unavailable when another member
-// is to be taken out of service.
-func (f *facts) taken(m member) bool {
+// isLeavingService reports whether the controller is taking a member out of service, although it
+// may still be available: its gates were asked, or it is being drained. It counts as unavailable
+// when another member is to be taken out of service.
+func (f *facts) isLeavingService(m member) bool {
 	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && (isRequested(m.pod) || isDraining(m.pod))
 }
 
-// notReadyByUs reports whether a running pod that is not ready is not broken: the controller is
-// taking it out of service, or it is not ready only because of a condition that the controller had
-// set to False until just now.
-func notReadyByUs(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodRunning || !isOursToTake(pod) {
+// isUnreadyByController reports whether a running pod that is not ready is not broken: the
+// controller is taking it out of service, or it is not ready only because of a condition that the
+// controller had set to False until just now.
+func isUnreadyByController(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodRunning || !hasControllerConditions(pod) {
 		return false
 	}
-	if isLeaving(pod) {
+	if isTakenOutWhileHealthy(pod) {
 		return true
 	}
 	if c := conditionOf(pod, corev1.ContainersReady); c != nil && c.Status == corev1.ConditionFalse {
 		return false
 	}
-	return isOutOfService(pod) || isClosed(pod)
+	return isOutOfService(pod) || isUnreadyByGate(pod)
 }
 
-// isClosed reports whether only a requested gate keeps a pod from being ready, or did so until just
-// now and the kubelet has yet to see the change.
-func isClosed(pod *corev1.Pod) bool {
+// isUnreadyByGate reports whether only a requested gate keeps a pod from being ready, or did so
+// until just now and the kubelet has yet to see the change.
+func isUnreadyByGate(pod *corev1.Pod) bool {
 	since, others, just := notReadySince(pod), false, false
 	for _, gate := range pod.Spec.ReadinessGates {
 		c := conditionOf(pod, gate.ConditionType)
@@ -58,11 +58,11 @@ func isClosed(pod *corev1.Pod) bool {
 	return just && !others
 }
 
-// isLeaving reports whether the controller is taking a pod out of service that was not broken when
-// that began. The state of its containers no longer matters: handing over often makes them unready.
-// A drain ends after its time, and a request to a gate after the gate's timeout; a gate without a
-// timeout is waited for. A pod whose phase is not Running does not get here.
-func isLeaving(pod *corev1.Pod) bool {
+// isTakenOutWhileHealthy reports whether the controller is taking a pod out of service that was not
+// broken when that began. The state of its containers no longer matters: handing over often makes
+// them unready. A drain ends after its time, and a request to a gate after the gate's timeout; a
+// gate without a timeout is waited for. A pod whose phase is not Running does not get here.
+func isTakenOutWhileHealthy(pod *corev1.Pod) bool {
 	asked, open := requestOf(pod)
 	if isRestarting(pod) && len(noteOf(pod).Containers) > 0 && (!open || asked.led(pod)) {
 		return false // its containers are judged by their new images and resources
@@ -76,14 +76,15 @@ func (r request) led(pod *corev1.Pod) bool {
 	return r.Operation == v1.UpdateDisruptionOperationType && r.Revision == revisionOf(pod)
 }
 
-// isOursToTake reports whether the controller sets, or has set, conditions on which the readiness
-// of a pod depends.
-func isOursToTake(pod *corev1.Pod) bool {
+// hasControllerConditions reports whether the controller sets, or has set, conditions on which the
+// readiness of a pod depends.
+func hasControllerConditions(pod *corev1.Pod) bool {
 	return isRequested(pod) || pod.Annotations[v1.DisruptionCountAnnotation] != "" || isDrainable(pod)
 }
 
-// drained reports whether the controller is taking a member out of service that is not broken.
-func (f *facts) drained(m member) bool { return f.taken(m) && !isBroken(m.pod) }
+// isLeavingUnbroken reports whether the controller is taking a member out of service that is not
+// broken.
+func (f *facts) isLeavingUnbroken(m member) bool { return f.isLeavingService(m) && !isBroken(m.pod) }
 
 // conditionOf is a condition of a pod, nil if the pod does not have it.
 func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
@@ -94,40 +95,41 @@ func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondi
 	return &pod.Status.Conditions[at]
 }
 
-// The disruption budget that is left in a sync: how many more members may become unavailable.
-type purse struct {
-	// open is how many more members may be taken out of service, and room how many available
-	// members may be removed.
-	open, room int
+// disruptionBudget is what is left of the disruption budget in a sync: how many more members may
+// become unavailable.
+type disruptionBudget struct {
+	// remaining is how many more members may be taken out of service, and removals how many
+	// available members may be removed.
+	remaining, removals int
 }
 
-func (f *facts) purse() purse {
-	p := purse{room: f.maxUnavailable() - (f.roster.Len() - f.available)}
-	p.open = p.room
+func (f *facts) disruptionBudget() disruptionBudget {
+	p := disruptionBudget{removals: f.maxUnavailable() - (f.roster.Len() - f.available)}
+	p.remaining = p.removals
 	for _, m := range f.members {
-		if f.taken(m) && !f.unavailable(m) {
-			p.open--
+		if f.isLeavingService(m) && !f.isUnavailable(m) {
+			p.remaining--
 		}
 	}
 	return p
 }
 
-// affords reports whether a desired member that is not broken may be taken out of service or, if
+// allows reports whether a desired member that is not broken may be taken out of service or, if
 // that has begun, removed.
-func (p *purse) affords(f *facts, m member) bool {
-	if f.taken(m) {
-		return p.room > 0 || f.unavailable(m)
+func (p *disruptionBudget) allows(f *facts, m member) bool {
+	if f.isLeavingService(m) {
+		return p.removals > 0 || f.isUnavailable(m)
 	}
-	return p.open > 0
+	return p.remaining > 0
 }
 
-// pay counts a member that is taken out of service or, if that had begun, removed.
-func (p *purse) pay(f *facts, m member) {
+// spend counts a member that is taken out of service or, if that had begun, removed.
+func (p *disruptionBudget) spend(f *facts, m member) {
 	switch {
-	case !f.taken(m):
-		p.open--
-		p.room--
-	case !f.unavailable(m) && f.agreed(m):
-		p.room--
+	case !f.isLeavingService(m):
+		p.remaining--
+		p.removals--
+	case !f.isUnavailable(m) && f.agreed(m):
+		p.removals--
 	}
 }

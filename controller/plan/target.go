@@ -13,12 +13,12 @@ const (
 	keep method = iota
 	// recreate deletes the pod; the member is created again after its termination.
 	recreate
-	// Like recreate, for a member that the update would otherwise leave alone, but whose pod is
-	// broken.
-	mend
-	// restart leaves the pod alone: its spec is up to date, and its containers have yet to be
+	// recreateBroken is like recreate, for a member that the update would otherwise leave alone,
+	// but whose pod is broken.
+	recreateBroken
+	// awaitRestart leaves the pod alone: its spec is up to date, and its containers have yet to be
 	// restarted.
-	restart
+	awaitRestart
 )
 
 // target is the revision that a member should have, and how its pod gets there. Both creation and
@@ -26,45 +26,46 @@ const (
 func (f *facts) target(m member) (*revision, method) {
 	goal, how := f.planned(m)
 	if how == keep && isRestarting(m.pod) {
-		how = restart
+		how = awaitRestart
 	}
 	return goal, how
 }
 
 // planned is the target of a member without regard to a change in progress.
 func (f *facts) planned(m member) (*revision, method) {
-	goal := f.goal(m)
+	goal := f.targetRevision(m)
 	switch {
-	case m.pod == nil, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, f.rests():
+	case m.pod == nil, f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType, f.isRolloutBlocked():
 		return goal, keep
-	case revisionOf(m.pod) == goal.name && !f.misshapen(m):
+	case revisionOf(m.pod) == goal.name && !f.hasOtherClaimsOrOverride(m):
 		return goal, keep
 	case f.isDue(m):
 		return goal, recreate
 	case f.isReplacedBelowPartition(m):
-		return goal, mend
+		return goal, recreateBroken
 	default:
 		return goal, keep
 	}
 }
 
-// isDue reports whether a member whose pod is outdated or misshapen is recreated when its turn
-// comes.
+// isDue reports whether a member is recreated when its turn comes. Its pod is outdated, or has
+// other claims or another override.
 func (f *facts) isDue(m member) bool {
 	switch {
-	case f.rollsBack():
-		return revisionOf(m.pod) == f.update.name || f.misshapen(m) && f.isAbovePartition(m)
+	case f.isRollingBack():
+		return revisionOf(m.pod) == f.update.name || f.hasOtherClaimsOrOverride(m) && f.isAbovePartition(m)
 	case !f.goesByRecord():
 		return f.reached(m)
 	case f.rollout.released[m.ordinal]:
-		return f.rollout.let[m.ordinal]
+		return f.rollout.nextReleased[m.ordinal]
 	default: // steps do not delay changes other than the update
-		return f.misshapen(m) && !f.rollout.superseded[m.ordinal]
+		return f.hasOtherClaimsOrOverride(m) && !f.rollout.superseded[m.ordinal]
 	}
 }
 
-// goal is the revision that a member should have, whether or not its pod is brought there.
-func (f *facts) goal(m member) *revision {
+// targetRevision is the revision that a member should have, whether or not its pod is brought
+// there.
+func (f *facts) targetRevision(m member) *revision {
 	if f.reached(m) {
 		return f.destination()
 	}
@@ -104,7 +105,7 @@ func (f *facts) isRecorded(m member) bool {
 // isStopped reports whether an abort or a rollback stops the update where it is, because not all
 // members can be rolled back, or because the record is not in the status yet.
 func (f *facts) isStopped() bool {
-	return f.rollout != nil && (f.rollout.stored.Aborted || f.rollout.stored.Rollback) && !f.rollsBack()
+	return f.rollout != nil && (f.rollout.stored.Aborted || f.rollout.stored.Rollback) && !f.isRollingBack()
 }
 
 // isAbovePartition reports whether an update may change the member at all. Reserved ordinals count.

@@ -46,7 +46,7 @@ func (f *facts) lateText() string {
 // knows whether a node that does not answer is off. Until then the pod may still run there, so the
 // controller does nothing about it.
 func lateEnd(pod *corev1.Pod) string {
-	deadline := words.Clock(pod.DeletionTimestamp.Time)
+	deadline := words.Timestamp(pod.DeletionTimestamp.Time)
 	switch {
 	case len(pod.Finalizers) > 0:
 		return fmt.Sprintf("pod %s should have terminated by %s, but it has finalizers: %s", pod.Name, deadline,

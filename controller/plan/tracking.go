@@ -16,16 +16,16 @@ import (
 type rollout struct {
 	// stored is the record of this update in the status.
 	stored v1.RolloutStatus
-	// begins is true if the status does not record yet which members the update has reached:
+	// unrecorded is true if the status does not record yet which members the update has reached:
 	// nothing that depends on the record is done.
-	begins bool
+	unrecorded bool
 	// released are the members that the update has reached according to the status, and those that
 	// have a pod at its revision. superseded are the members without a revision to return to.
 	released, superseded map[int]bool
-	// let are the members that the next status names as reached.
-	let map[int]bool
-	// at is the state of the update.
-	at progress
+	// nextReleased are the members that the next status names as reached.
+	nextReleased map[int]bool
+	// progress is the state of the update.
+	progress progress
 	// next is the record for the next status.
 	next *v1.RolloutStatus
 }
@@ -41,11 +41,11 @@ func (f *facts) findRollout() {
 		r.stored = *before
 		f.matchSteps(&r.stored)
 	}
-	r.begins = r.stored.Step == 0
+	r.unrecorded = r.stored.Step == 0
 	f.rollout = r
 	f.findReleased(before)
-	r.at = f.standingOfRollout()
-	r.let = f.letGo()
+	r.progress = f.rolloutProgress()
+	r.nextReleased = f.nextReleased()
 	r.next = f.nextRollout()
 }
 
@@ -57,22 +57,22 @@ func (f *facts) isTracked() bool {
 	}
 	stored := f.world.Set.Status.Rollout
 	ended := stored != nil && stored.Revision == f.update.name && (stored.Aborted || stored.Rollback)
-	return ended || f.paused() || len(f.steps()) > 0 || f.failsBack()
+	return ended || f.isPaused() || len(f.steps()) > 0 || f.rollsBackOnFailure()
 }
 
 // findReleased finds the members that the update has reached: those that the status names, and
 // those that have a pod at its revision.
 func (f *facts) findReleased(before *v1.RolloutStatus) {
 	r := f.rollout
-	if !r.begins {
-		f.keep(r.released, r.stored.Released)
-		f.keep(r.superseded, r.stored.Superseded)
+	if !r.unrecorded {
+		f.addRanges(r.released, r.stored.Released)
+		f.addRanges(r.superseded, r.stored.Superseded)
 	}
 	for _, m := range f.members {
 		switch {
 		case m.pod != nil && revisionOf(m.pod) == f.update.name:
 			r.released[m.ordinal] = true
-		case !r.begins:
+		case !r.unrecorded:
 		case m.pod == nil && wasReached(before, f.update.name, m):
 			r.released[m.ordinal] = true
 		case m.pod == nil && wasReleased(before, m), m.pod != nil && revisionOf(m.pod) != f.current.name:
@@ -82,8 +82,8 @@ func (f *facts) findReleased(before *v1.RolloutStatus) {
 	maps.DeleteFunc(r.released, func(ordinal int, _ bool) bool { return !f.isAbovePartition(member{ordinal: ordinal}) })
 }
 
-// keep adds the desired ordinals of ranges.
-func (f *facts) keep(to map[int]bool, ranges []v1.OrdinalRange) {
+// addRanges adds the desired ordinals of ranges.
+func (f *facts) addRanges(to map[int]bool, ranges []v1.OrdinalRange) {
 	for _, r := range ranges {
 		for ordinal := int(r.First); ordinal <= int(r.End()); ordinal++ {
 			if f.roster.Contains(ordinal) {
@@ -105,18 +105,18 @@ func wasReleased(before *v1.RolloutStatus, m member) bool {
 	return before != nil && slices.ContainsFunc(before.Released, func(r v1.OrdinalRange) bool { return r.Contains(m.ordinal) })
 }
 
-// rests reports whether no member is changed for the update, whatever its target: the update is
-// paused, has yet to be recorded, or was aborted and cannot be rolled back.
-func (f *facts) rests() bool {
-	return f.paused() || f.rollout != nil && (f.rollout.begins || f.isAborted() && !f.rollsBack())
+// isRolloutBlocked reports whether no member is changed for the update, whatever its target: the
+// update is paused, has yet to be recorded, or was aborted and cannot be rolled back.
+func (f *facts) isRolloutBlocked() bool {
+	return f.isPaused() || f.rollout != nil && (f.rollout.unrecorded || f.isAborted() && !f.isRollingBack())
 }
 
 // nextRollout is the record of the update for the next status.
 func (f *facts) nextRollout() *v1.RolloutStatus {
 	r := f.rollout
-	next := f.at(r.at)
+	next := f.progressRecord(r.progress)
 	next.Revision, next.StepHashes = f.update.name, identity.StepHashes(f.steps())
-	next.Released, next.Superseded = f.rangesOf(r.let), f.rangesOf(r.superseded)
+	next.Released, next.Superseded = f.rangesOf(r.nextReleased), f.rangesOf(r.superseded)
 	next.PromotedStep, next.PromotedAll, next.Aborted = r.stored.PromotedStep, r.stored.PromotedAll, r.stored.Aborted
 	next.Rollback, next.Failure = r.stored.Rollback, r.stored.Failure
 	f.failRollout(next)

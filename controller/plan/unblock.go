@@ -14,9 +14,9 @@ import (
 	"statefulset.dev/controller/plan/words"
 )
 
-// recommendedPatience is after how long the controller reports a member that blocks an update, if
+// reportUnreadyAfter is after how long the controller reports a member that blocks an update, if
 // the set does not say when to replace it.
-const recommendedPatience = 5 * time.Minute
+const reportUnreadyAfter = 5 * time.Minute
 
 // unblock replaces, in an ordered set that requests it, a member that is not ready and outdated.
 // Bringing up would wait forever for such a member, or for an earlier one that is broken because of
@@ -31,12 +31,12 @@ func unblock(f *facts, d *draft) verdict {
 	case !found:
 		waitForStranded(f, d)
 	case !f.replacesUnready():
-		at, way := words.Foreign(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
-		d.warn(v1.ReasonUnreadyMemberBlocks, "%s is not ready at %s, %s; %s", m.pod.Name, at, f.standingOf(m), way)
-		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, f.diagnose(m), at, f.standingOf(m), way)
+		at, way := words.Sanitize(revisionOf(m.pod)), "delete it, or set spec.updateStrategy.rollingUpdate.replaceUnreadyAfterSeconds"
+		d.warn(v1.ReasonUnreadyMemberBlocks, "%s is not ready at %s, %s; %s", m.pod.Name, at, f.strandedText(m), way)
+		d.wait("%s: %s; it is at %s, %s: %s", m.pod.Name, f.diagnose(m), at, f.strandedText(m), way)
 	case f.ordered && returnable(f, d, m):
 		d.unblock = new(int32(m.ordinal))
-		f.tellReplaced(d, m)
+		f.reportReplacement(d, m)
 	}
 	return proceed
 }
@@ -47,8 +47,8 @@ func waitForStranded(f *facts, d *draft) {
 	if left == 0 || !f.replacesUnready() {
 		return
 	}
-	d.again(left)
-	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), words.Clock(f.strandedUntil(m)))
+	d.requeueAfter(left)
+	d.wait("%s: %s; unless it becomes ready, it is replaced at %s", m.pod.Name, f.diagnose(m), words.Timestamp(f.strandedUntil(m)))
 }
 
 // replaceUnready removes the pod of the member that the status names, unless that has been done,
@@ -56,10 +56,10 @@ func waitForStranded(f *facts, d *draft) {
 func replaceUnready(f *facts, d *draft, m member) verdict {
 	if f.isStranded(m) {
 		due := f.strandedUntil(m)
-		d.again(max(due.Sub(f.world.Now), 0))
+		d.requeueAfter(max(due.Sub(f.world.Now), 0))
 		if !f.world.Now.Before(due) {
 			if removal := removeUnready(f, d, m); len(removal) > 0 {
-				d.each(removal...)
+				d.add(removal...)
 				return pause
 			}
 		}
@@ -76,7 +76,7 @@ func removeUnready(f *facts, d *draft, m member) []action.Action {
 	}
 	update := inPlaceOr(f, d, m, action.DeletePod{Reason: action.DeleteUnready})
 	if len(update) > 0 {
-		f.tellReplaced(d, m)
+		f.reportReplacement(d, m)
 	}
 	return update
 }
@@ -87,22 +87,22 @@ func (f *facts) isReplacedBelowPartition(m member) bool {
 	return !f.ordered && !f.isAbovePartition(m) && f.replacesUnready() && f.isStranded(m) && !f.world.Now.Before(f.strandedUntil(m))
 }
 
-// tellReplaced reports which pod is being replaced, why, and at which revision.
-func (f *facts) tellReplaced(d *draft, m member) {
-	goal := f.goal(m).name
-	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Foreign(revisionOf(m.pod)),
-		f.standingOf(m), goal)
+// reportReplacement reports which pod is being replaced, why, and at which revision.
+func (f *facts) reportReplacement(d *draft, m member) {
+	goal := f.targetRevision(m).name
+	d.warn(v1.ReasonReplacingUnreadyMember, "%s is not ready at %s, %s; it is replaced at %s", m.pod.Name, words.Sanitize(revisionOf(m.pod)),
+		f.strandedText(m), goal)
 	d.wait("%s: %s; it is replaced at %s", m.pod.Name, f.diagnose(m), goal)
 }
 
-// standingOf describes the revision of a stranded member for a sentence.
-func (f *facts) standingOf(m member) string {
+// strandedText describes the revision of a stranded member for a sentence.
+func (f *facts) strandedText(m member) string {
 	switch at := revisionOf(m.pod); {
-	case at == f.goal(m).name && f.hasOtherClaims(m):
+	case at == f.targetRevision(m).name && f.hasOtherClaims(m):
 		return "and was created with other claim templates"
-	case at == f.goal(m).name:
+	case at == f.targetRevision(m).name:
 		return "and was created with another override"
-	case f.rollsBack():
+	case f.isRollingBack():
 		return "which is being rolled back"
 	case at == f.current.name:
 		return "which the update replaces"
@@ -118,36 +118,38 @@ func (f *facts) standingOf(m member) string {
 // current revision may still recover, and is not updated to a revision that has already broken
 // another member.
 func (f *facts) isStranded(m member) bool {
-	if f.world.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.rests() || m.pod == nil || !isBroken(m.pod) ||
+	if f.world.Set.Spec.UpdateStrategy.Type != v1.RollingUpdateStatefulSetStrategyType || f.isRolloutBlocked() ||
+		m.pod == nil || !isBroken(m.pod) ||
 		f.goesOnInPlace(m) {
 		return false
 	}
 	at := revisionOf(m.pod)
-	return (at != f.goal(m).name || f.misshapen(m) && f.isDue(m)) && (at != f.current.name || !f.updateAils)
+	return (at != f.targetRevision(m).name || f.hasOtherClaimsOrOverride(m) && f.isDue(m)) && (at != f.current.name || !f.isUpdateBroken)
 }
 
 // isBroken reports whether a pod should be ready but is not, for another reason than that the
 // controller has taken it out of service.
 func isBroken(pod *corev1.Pod) bool {
-	return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) && !notReadyByUs(pod)
+	return !isTerminating(pod) && !isFinished(pod) && !isReady(pod) && !isUnreadyByController(pod)
 }
 
 // strandedUntil is the time from which a stranded member is replaced or reported.
 func (f *facts) strandedUntil(m member) time.Time {
-	patience, asked := f.patience()
+	timeout, asked := f.replaceUnreadyAfter()
 	if !asked {
-		patience = recommendedPatience
+		timeout = reportUnreadyAfter
 	}
-	return brokenSince(m.pod).Add(patience)
+	return brokenSince(m.pod).Add(timeout)
 }
 
-// patience is how long the set waits for a stranded member. It is false if the set does not request
-// its replacement. The set does not wait for what an update that is being rolled back has broken.
-func (f *facts) patience() (wait time.Duration, asked bool) {
-	if f.rollsBack() {
+// replaceUnreadyAfter is how long the set waits for a stranded member before it replaces the
+// member. It is false if the set does not request that. The set does not wait for what an update
+// that is being rolled back has broken.
+func (f *facts) replaceUnreadyAfter() (wait time.Duration, asked bool) {
+	if f.isRollingBack() {
 		return 0, true
 	}
-	rolling := f.rolling()
+	rolling := f.rollingUpdate()
 	if rolling == nil || rolling.ReplaceUnreadyAfterSeconds == nil {
 		return 0, false
 	}
@@ -156,15 +158,15 @@ func (f *facts) patience() (wait time.Duration, asked bool) {
 
 // replacesUnready reports whether the set requests the replacement of stranded members.
 func (f *facts) replacesUnready() bool {
-	_, asked := f.patience()
+	_, asked := f.replaceUnreadyAfter()
 	return asked
 }
 
 // findStranded finds the stranded members that nothing else replaces: a Parallel set replaces its
 // members from the partition on in any case.
 func (f *facts) findStranded() {
-	f.updateAils = slices.ContainsFunc(f.members, func(m member) bool {
-		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.misshapen(m) && !f.lacksClaim(m)
+	f.isUpdateBroken = slices.ContainsFunc(f.members, func(m member) bool {
+		return m.pod != nil && isBroken(m.pod) && revisionOf(m.pod) == f.update.name && !f.hasOtherClaimsOrOverride(m) && !f.lacksClaim(m)
 	})
 	for _, m := range f.members {
 		if f.isStranded(m) && (f.ordered || !f.isAbovePartition(m)) {
@@ -216,7 +218,8 @@ func (f *facts) nextStranded() (next member, left time.Duration) {
 // valid.
 func (f *facts) findUnblocking() {
 	rollout := f.world.Set.Status.Rollout
-	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name || f.rests() || !f.ordered || !f.replacesUnready() {
+	if rollout == nil || rollout.Unblocking == nil || rollout.Revision != f.update.name ||
+		f.isRolloutBlocked() || !f.ordered || !f.replacesUnready() {
 		return
 	}
 	m := member{ordinal: int(*rollout.Unblocking)}
@@ -235,32 +238,32 @@ func (f *facts) findUnblocking() {
 // of turn: the pod is ready, or takes too long to terminate, or the update is being rolled back and
 // has not reached the pod.
 func (f *facts) isUnblocked(m member) bool {
-	ready := !isTerminating(m.pod) && (isReady(m.pod) || notReadyByUs(m.pod))
-	return ready || f.endsTooLate(m) || f.rollsBack() && revisionOf(m.pod) == f.current.name
+	ready := !isTerminating(m.pod) && (isReady(m.pod) || isUnreadyByController(m.pod))
+	return ready || f.endsTooLate(m) || f.isRollingBack() && revisionOf(m.pod) == f.current.name
 }
 
 // endsTooLate reports whether the pod of a member still exists so long after its deadline that
 // other members need not wait for it: its node may be dead.
 func (f *facts) endsTooLate(m member) bool {
-	return isTerminating(m.pod) && !f.world.Now.Before(f.lastCall(m))
+	return isTerminating(m.pod) && !f.world.Now.Before(f.unblockingDeadline(m))
 }
 
-func (f *facts) lastCall(m member) time.Time {
-	patience, _ := f.patience()
-	return m.pod.DeletionTimestamp.Add(patience)
+func (f *facts) unblockingDeadline(m member) time.Time {
+	timeout, _ := f.replaceUnreadyAfter()
+	return m.pod.DeletionTimestamp.Add(timeout)
 }
 
 // nextUnblocking is the time until a member is replaced or reported, or until the replacement in
 // progress is given up.
 func (f *facts) nextUnblocking() time.Duration {
 	switch {
-	case f.frozen():
+	case f.isFrozen():
 		return 0
 	case f.unblocking == nil:
 		_, left := f.nextStranded()
 		return left
 	case f.unblocking.pod != nil && isTerminating(f.unblocking.pod):
-		return max(f.lastCall(*f.unblocking).Sub(f.world.Now), 0)
+		return max(f.unblockingDeadline(*f.unblocking).Sub(f.world.Now), 0)
 	case f.isStranded(*f.unblocking):
 		return max(f.strandedUntil(*f.unblocking).Sub(f.world.Now), 0)
 	default:
@@ -277,7 +280,7 @@ func (f *facts) unblocks(m member) bool {
 // the member that is being replaced: the member that the status names while that is valid, and
 // otherwise the member that this sync has chosen.
 func rolloutOf(f *facts, d *draft) *v1.RolloutStatus {
-	if f.frozen() {
+	if f.isFrozen() {
 		return f.world.Set.Status.Rollout
 	}
 	unblocking := d.unblock

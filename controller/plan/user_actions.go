@@ -18,7 +18,7 @@ func userActions(f *facts) []v1.UserAction {
 	actions := observed(f.world.Set.Status.UserActions)
 	for i := range actions {
 		a := &actions[i]
-		if a.Action == v1.RestartUserAction && a.Revision == "" && a.Generation == f.world.Set.Generation && !f.frozen() {
+		if a.Action == v1.RestartUserAction && a.Revision == "" && a.Generation == f.world.Set.Generation && !f.isFrozen() {
 			a.Revision = f.update.name
 		}
 	}
@@ -37,7 +37,7 @@ func observed(actions []v1.UserAction) []v1.UserAction {
 // whoAborted names the user who aborted the update, as far as the status says.
 func (f *facts) whoAborted() string {
 	if a := f.world.Set.Status.UserAction(v1.AbortUserAction); a != nil && a.Revision == f.update.name {
-		return words.ForeignText(identity.UserText(a.User))
+		return words.SanitizeText(identity.UserText(a.User))
 	}
 	return "a user"
 }

@@ -26,10 +26,10 @@ func (f *facts) asksConditions() bool {
 // conditionsAsked are the types of the pod conditions that the current step of the update and later
 // steps require.
 func (f *facts) conditionsAsked() (kinds []corev1.PodConditionType) {
-	if f.rollout == nil || !f.rollout.at.inSteps {
+	if f.rollout == nil || !f.rollout.progress.inSteps {
 		return nil
 	}
-	for _, step := range f.steps()[f.rollout.at.number-1:] {
+	for _, step := range f.steps()[f.rollout.progress.number-1:] {
 		for _, name := range step.PodConditions {
 			if kind := corev1.PodConditionType(name); !slices.Contains(kinds, kind) {
 				kinds = append(kinds, kind)
@@ -43,7 +43,7 @@ func (f *facts) conditionsAsked() (kinds []corev1.PodConditionType) {
 // Unknown. Otherwise the update, which waits for the conditions, would take them for results about
 // its revision.
 func (f *facts) verdictsUntil(m member, until time.Time) (forgotten []corev1.PodCondition) {
-	if f.goal(m) != f.update {
+	if f.targetRevision(m) != f.update {
 		return nil
 	}
 	for _, kind := range f.conditionsAsked() {

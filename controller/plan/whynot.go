@@ -13,8 +13,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Due is a desired member that must be changed, but not in this sync.
-type Due struct {
+// DelayedMember is a desired member that must be changed, but not in this sync.
+type DelayedMember struct {
 	Ordinal int
 	// Revision is that of its pod, and Target the revision that it should have.
 	Revision, Target string
@@ -23,13 +23,14 @@ type Due struct {
 	Message string
 }
 
-// NotNext are the members of a world that must be changed but are not changed by its plan, in the
-// order of the update, up to a limit: the user of a plan wants to know which members it leaves out.
-func NotNext(world World, most int) (due []Due) {
+// DelayedMembers are the members of a world that must be changed but are not changed by its plan,
+// in the order of the update, up to a limit. The user of a plan wants to know which members it
+// leaves out.
+func DelayedMembers(world World, most int) (due []DelayedMember) {
 	if identity.IsSetAside(world.Set) {
 		return nil
 	}
-	reads := &reader{known: world.Records}
+	reads := &reader{known: world.Cache}
 	f := survey(world, reads)
 	if f.badSelector != nil || f.update == nil || f.world.Set.DeletionTimestamp != nil {
 		return nil
@@ -41,18 +42,18 @@ func NotNext(world World, most int) (due []Due) {
 		if len(due) == most {
 			return due
 		}
-		if !f.isDifferent(m) || d.goesNext(m) {
+		if !f.isDifferent(m) || d.updatesMember(m) {
 			continue
 		}
 		skip := d.skipOf(f, m)
-		due = append(due, Due{Ordinal: m.ordinal, Revision: words.Foreign(revisionOf(m.pod)), Target: f.destination().name,
+		due = append(due, DelayedMember{Ordinal: m.ordinal, Revision: words.Sanitize(revisionOf(m.pod)), Target: f.destination().name,
 			WhyNot: skip.why, Message: skip.message})
 	}
 	return due
 }
 
-// skipOf is why a member is not changed. If no rule has recorded a reason, no rule about updates has
-// reached the member: an earlier rule waits for another member.
+// skipOf is why a member is not changed. If no rule has recorded a reason, no rule about updates
+// has reached the member: an earlier rule waits for another member.
 func (d *draft) skipOf(f *facts, m member) skip {
 	s, recorded := d.skips[m.ordinal]
 	switch {
@@ -60,7 +61,7 @@ func (d *draft) skipOf(f *facts, m member) skip {
 		return skip{v1.PlanWhyNotPredecessor, d.waitingFor()}
 	case s.why == v1.PlanWhyNotBudget: // the budget that is left is known when all rules have decided
 		most := f.maxUnavailable()
-		s.message = cmp.Or(s.message, fmt.Sprintf("unavailable members: %d allowed, %d now or after this sync", most, most-d.purse.open))
+		s.message = cmp.Or(s.message, fmt.Sprintf("unavailable members: %d allowed, %d now or after this sync", most, most-d.budget.remaining))
 	}
 	return s
 }
@@ -69,21 +70,21 @@ func (d *draft) skipOf(f *facts, m member) skip {
 // a pod that would be created now.
 func (f *facts) isDifferent(m member) bool {
 	return m.pod != nil && !isTerminating(m.pod) && !isFinished(m.pod) && !isRestarting(m.pod) &&
-		(revisionOf(m.pod) != f.destination().name || f.misshapen(m))
+		(revisionOf(m.pod) != f.destination().name || f.hasOtherClaimsOrOverride(m))
 }
 
-// goesNext reports whether the plan changes the pod of the member or removes it.
-func (d *draft) goesNext(m member) bool {
+// updatesMember reports whether the plan changes the pod of the member or removes it.
+func (d *draft) updatesMember(m member) bool {
 	for _, chain := range d.chains {
-		if podsOf(chain, m) {
+		if updatesPod(chain, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// podsOf reports whether actions remove the pod of a member, or change it in place.
-func podsOf(actions []action.Action, m member) bool {
+// updatesPod reports whether actions remove the pod of a member, or change it in place.
+func updatesPod(actions []action.Action, m member) bool {
 	for _, act := range actions {
 		if podOf(act).UID == m.pod.UID && (removes([]action.Action{act}) || changesInPlace([]action.Action{act})) {
 			return true
@@ -114,13 +115,13 @@ func skipUnreached(f *facts, d *draft) verdict {
 // whyAtRest says why no member of the set is changed, if that is the case.
 func (f *facts) whyAtRest() (v1.PlanWhyNot, string) {
 	switch {
-	case f.frozen():
+	case f.isFrozen():
 		return v1.PlanWhyNotHeld, "the set is suspended, or waits for its revisions"
 	case f.world.Set.Spec.UpdateStrategy.Type == v1.OnDeleteStatefulSetStrategyType:
 		return v1.PlanWhyNotOnDelete, "the update strategy is OnDelete: delete the pod to have it recreated"
-	case f.paused():
+	case f.isPaused():
 		return v1.PlanWhyNotPaused, "the update is paused"
-	case f.isAborted() && !f.rollsBack():
+	case f.isAborted() && !f.isRollingBack():
 		return v1.PlanWhyNotAborted, f.whoAborted() + " has aborted the update"
 	default:
 		return "", ""
@@ -134,9 +135,10 @@ func (f *facts) whyNotReached(m member) (v1.PlanWhyNot, string) {
 		return v1.PlanWhyNotPartition, fmt.Sprintf("the partition excludes the first %d ordinals from the update", f.partition())
 	case how != keep:
 		return "", ""
-	case f.rollout != nil && f.rollout.at.inSteps:
+	case f.rollout != nil && f.rollout.progress.inSteps:
 		return v1.PlanWhyNotStepQuota,
-			fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.at.number, len(f.steps()), f.rollout.at.quota, f.roster.Len())
+			fmt.Sprintf("step %d/%d of the update reaches %d of %d members", f.rollout.progress.number, len(f.steps()),
+				f.rollout.progress.quota, f.roster.Len())
 	default:
 		return v1.PlanWhyNotStepQuota, "the update has yet to be recorded"
 	}

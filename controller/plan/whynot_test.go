@@ -67,7 +67,7 @@ func TestEachMemberThatIsNotNextSaysWhy(t *testing.T) {
 				s.tell(strings.Fields(command))
 			}
 			var got []string
-			for _, due := range NotNext(s.world(), 10) {
+			for _, due := range DelayedMembers(s.world(), 10) {
 				got = append(got, fmt.Sprintf("%d %s: %s", due.Ordinal, due.WhyNot, due.Message))
 			}
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
@@ -82,7 +82,7 @@ func TestNoMoreMembersAreListedThanAskedFor(t *testing.T) {
 	for _, command := range []string{"set replicas=5 strategy=OnDelete", "settle", "set image=nginx:2"} {
 		s.tell(strings.Fields(command))
 	}
-	if got := NotNext(s.world(), 3); len(got) != 3 || got[0].Ordinal != 4 {
+	if got := DelayedMembers(s.world(), 3); len(got) != 3 || got[0].Ordinal != 4 {
 		t.Errorf("got %+v, want 3 members, the highest first", got)
 	}
 }

@@ -110,14 +110,14 @@ func reaches(uses map[string]map[string]int, from, to string) bool {
 // memo is the size of what the controller remembers of a set, and how much of that is about supporting objects:
 // methods that use its field objects, or that stand in a file of theirs.
 func memo(s *source) (row, error) {
-	structure, err := s.structure(controller, "memo")
+	structure, err := s.structure(controller, "setState")
 	if err != nil {
 		return row{}, err
 	}
 	p := s.packages[controller]
 	methods, theirs := 0, 0
 	for _, f := range functions(p) {
-		if f.receiver() != "memo" {
+		if f.receiver() != "setState" {
 			continue
 		}
 		methods++
@@ -130,7 +130,7 @@ func memo(s *source) (row, error) {
 			theirs++
 		}
 	}
-	return row{"methods of controller.memo / about supporting objects", fmt.Sprintf("%d / %d", methods, theirs)}, nil
+	return row{"methods of controller.setState / about supporting objects", fmt.Sprintf("%d / %d", methods, theirs)}, nil
 }
 
 func contains(structure *types.Struct, field *types.Var) bool {

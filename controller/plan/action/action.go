@@ -143,9 +143,9 @@ const (
 	DeleteForRollback  DeleteReason = "rollback"
 	DeleteFinished     DeleteReason = "finished" // the pod has failed or succeeded
 	DeleteUnready      DeleteReason = "unready"  // it blocks an update
-	DeleteMisshapen    DeleteReason = "claims"   // it was created with other claim templates
+	DeleteForClaims    DeleteReason = "claims"   // it was created with other claim templates
 	DeleteForOverride  DeleteReason = "override" // it was created with another override, or with none
-	DeleteAsked        DeleteReason = "replace"  // a user requested the replacement
+	DeleteOnRequest    DeleteReason = "replace"  // a user requested the replacement
 	DeleteUnrestarted  DeleteReason = "restart"  // its containers should have been restarted in place, but are not
 	DeleteUnresized    DeleteReason = "resize"   // its containers should have been resized in place, but are not
 )
@@ -195,7 +195,7 @@ func (a CreateClaims) String() string { return "create " + join(claimNames(a.Cla
 func (a SetClaimOwners) String() string {
 	var owners []string
 	for _, owner := range a.Owners[:min(len(a.Owners), words.FewNames)] {
-		owners = append(owners, words.Foreign(owner.Kind)+"/"+words.Foreign(owner.Name))
+		owners = append(owners, words.Sanitize(owner.Kind)+"/"+words.Sanitize(owner.Name))
 	}
 	if more := len(a.Owners) - words.FewNames; more > 0 {
 		owners = append(owners, fmt.Sprintf("and %d more", more))

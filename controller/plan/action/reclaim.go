@@ -19,10 +19,10 @@ type ClaimMark string
 
 // The marks on claims.
 const (
-	ClaimOwned   ClaimMark = "owned"   // a pod of the set mounts it
-	ClaimRetired ClaimMark = "retired" // its member was removed: the delay starts
-	ClaimKept    ClaimMark = "kept"    // its member is back, or claims are no longer deleted
-	ClaimGiven   ClaimMark = "given"   // its member uses generated Secrets
+	ClaimOwned       ClaimMark = "owned"   // a pod of the set mounts it
+	ClaimRetired     ClaimMark = "retired" // its member was removed: the delay starts
+	ClaimKept        ClaimMark = "kept"    // its member is back, or claims are no longer deleted
+	ClaimUsesSecrets ClaimMark = "given"   // its member uses generated Secrets
 )
 
 // MarkClaim records on a claim what its deletion, or the generation of Secrets, depends on.
@@ -46,13 +46,13 @@ type DeleteClaim struct {
 func (a MarkClaim) String() string {
 	text := fmt.Sprintf("mark claim %s as %s", a.Claim.Name, a.As)
 	if secrets := a.Annotations[v1.GeneratedAnnotation]; secrets != nil {
-		text += " " + words.ForeignText(strings.ReplaceAll(*secrets, ",", ", "))
+		text += " " + words.SanitizeText(strings.ReplaceAll(*secrets, ",", ", "))
 	}
 	return text
 }
 
 func (a DeleteClaim) String() string {
-	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, words.Clock(a.Retired))
+	return fmt.Sprintf("delete claim %s (member removed by %s)", a.Claim.Name, words.Timestamp(a.Retired))
 }
 
 func (MarkClaim) action()   {}

@@ -54,9 +54,10 @@ func (a MarkObject) String() string {
 
 func (a DeleteObject) String() string {
 	if a.Unused != "" {
-		return fmt.Sprintf("delete %s %s (template %s removed, not needed since %s)", a.Kind.Kind, a.At.Name, a.Template, words.Clock(a.Retired))
+		return fmt.Sprintf("delete %s %s (template %s removed, not needed since %s)", a.Kind.Kind, a.At.Name, a.Template,
+			words.Timestamp(a.Retired))
 	}
-	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, words.Clock(a.Retired))
+	return fmt.Sprintf("delete %s %s (member removed by %s)", a.Kind.Kind, a.At.Name, words.Timestamp(a.Retired))
 }
 
 // MayBeUsedBy reports whether a pod may use the object. The caller passes the pod of the object's
@@ -73,5 +74,5 @@ func (a MarkObject) Note() *string {
 	if a.Retired.IsZero() {
 		return nil
 	}
-	return new(words.Clock(a.Retired))
+	return new(words.Timestamp(a.Retired))
 }

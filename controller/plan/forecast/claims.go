@@ -42,6 +42,6 @@ func (h *host) grow() []string {
 // claim as infeasible.
 func cannotGrow(claim *corev1.PersistentVolumeClaim) bool {
 	modify := claim.Status.ModifyVolumeStatus
-	return plan.IsInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) ||
+	return plan.IsGrowthInfeasible(claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]) ||
 		modify != nil && modify.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible
 }

@@ -67,11 +67,12 @@ func (l *list) addSteps(round *v1.PlanRound, steps []action.Step) bool {
 	return true
 }
 
-// notNext lists, in the last round, the members of a world that are due but not changed yet.
-func (l *list) notNext(world plan.World) {
+// addDelayed lists, in the last round, the members of a world that must be changed but are not
+// changed yet.
+func (l *list) addDelayed(world plan.World) {
 	last := &l.plan.Rounds[len(l.plan.Rounds)-1]
 	last.Members = nil
-	for _, due := range plan.NotNext(world, MostMembers) {
+	for _, due := range plan.DelayedMembers(world, MostMembers) {
 		last.Members = append(last.Members,
 			v1.PlanMember{Ordinal: int32(due.Ordinal), Revision: due.Revision, Target: due.Target, WhyNot: due.WhyNot, Message: due.Message})
 	}
@@ -111,7 +112,7 @@ func describe(act action.Action) v1.PlanAction { //nolint:gocyclo // a case for 
 	case action.MarkClaim:
 		shown.Type, shown.Ordinal, shown.Claims = v1.PlanMarkClaim, ordinal(a.Ordinal), []string{a.Claim.Name}
 		shown.Message = "the annotation decides whether and when it is deleted"
-		if a.As == action.ClaimGiven {
+		if a.As == action.ClaimUsesSecrets {
 			shown.Message = "its data may depend on these Secrets from now on, so they are never generated again"
 		}
 	case action.DeleteClaim:
@@ -198,7 +199,7 @@ func reasonToDelete(a action.DeletePod) string {
 		return "the pod is outdated"
 	case action.DeleteForRollback:
 		return "its update is being rolled back"
-	case action.DeleteMisshapen:
+	case action.DeleteForClaims:
 		return "it does not mount the claims of the current claim templates"
 	case action.DeleteForOverride:
 		if a.Override == "" {
@@ -207,7 +208,7 @@ func reasonToDelete(a action.DeletePod) string {
 		return "override " + a.Override
 	case action.DeleteUnready:
 		return "the pod is not ready, and outdated"
-	case action.DeleteAsked:
+	case action.DeleteOnRequest:
 		return "a user requested the replacement"
 	case action.DeleteUnresized:
 		return "its containers should have been resized in place by now, but are not"

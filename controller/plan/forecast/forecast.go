@@ -43,7 +43,7 @@ func Now(world plan.World) *v1.StatefulSetPlan {
 	shown := begin(world)
 	l := &list{plan: shown}
 	l.add(p)
-	l.notNext(world)
+	l.addDelayed(world)
 	shown.Status = p.Status
 	switch {
 	case p.Status.Condition(v1.StatefulSetStalled).Status == corev1.ConditionTrue:
@@ -75,7 +75,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 		happened := h.react(p)
 		all := l.add(p)
 		if round == 0 {
-			l.notNext(world)
+			l.addDelayed(world)
 		}
 		if !all || h.full() {
 			break
@@ -84,7 +84,7 @@ func Play(world plan.World, over func() error) (*v1.StatefulSetPlan, error) {
 		if len(p.All()) == 0 && len(happened) == 0 && !noted {
 			conclude(shown, v1.PlanStuck)
 			if shown.Outcome == v1.PlanStuck {
-				l.notNext(h.world())
+				l.addDelayed(h.world())
 			}
 			return shown, nil
 		}

@@ -20,7 +20,7 @@ func (h *host) answer() []string {
 	var happened []string
 	for _, name := range slices.Sorted(maps.Keys(h.Pods)) {
 		pod := h.Pods[name]
-		reason, asked := plan.Answer(pod)
+		reason, asked := plan.GateAnswer(pod)
 		if !asked || pod.DeletionTimestamp != nil {
 			continue
 		}
@@ -63,7 +63,7 @@ func (h *host) isKept(kind corev1.PodConditionType) bool {
 // takenOut reports whether a pod is still ready although the controller has taken it out of
 // service.
 func (h *host) takenOut(pod *corev1.Pod) bool {
-	return plan.IsReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) &&
+	return plan.IsPodReady(pod) && slices.ContainsFunc(pod.Spec.ReadinessGates, isOfService) &&
 		slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
 			return condition.Type == v1.PodInService && condition.Status != corev1.ConditionTrue
 		})

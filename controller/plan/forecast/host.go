@@ -26,17 +26,17 @@ type host struct {
 	*plan.Simulated
 
 	rivals map[string]string
-	// knowing are claims of other claim templates that record generated Secrets.
-	knowing []*corev1.PersistentVolumeClaim
+	// claimsWithSecrets are claims of other claim templates that record generated Secrets.
+	claimsWithSecrets []*corev1.PersistentVolumeClaim
 	// resizes is true if the host cluster can change the resources of pods.
 	resizes bool
 	// setsConditions is true if the controller may set conditions of pods.
 	setsConditions bool
 	// kinds says for which kinds the objects of the host cluster are completely known.
 	kinds map[schema.GroupKind]plan.Kind
-	// records are those of the last plan.
-	records plan.Records
-	writes  int
+	// cache is that of the last plan.
+	cache  plan.Cache
+	writes int
 	// found is the size of the initial world.
 	found int
 	// broken are the pods that do not start, and stuck the claims that cannot get the size or the
@@ -46,7 +46,8 @@ type host struct {
 }
 
 func newHost(world plan.World) *host {
-	h := &host{rivals: world.Rivals, knowing: world.Knowing, kinds: world.Kinds, resizes: world.Resizes, setsConditions: world.SetsConditions,
+	h := &host{rivals: world.Rivals, claimsWithSecrets: world.ClaimsWithSecrets, kinds: world.Kinds,
+		resizes: world.Resizes, setsConditions: world.SetsConditions,
 		broken: map[types.UID]bool{}, stuck: map[string]bool{}}
 	h.Simulated = &plan.Simulated{Set: world.Set.DeepCopy(), Now: world.Now, Write: h.write, Trim: pending,
 		Pods: byName(world.Pods), Claims: byName(world.Claims), Revisions: byName(world.Revisions), Objects: maps.Clone(world.Objects)}
@@ -103,8 +104,9 @@ func byName[T metav1.Object](objects []T) map[string]T {
 }
 
 func (h *host) world() plan.World {
-	return plan.World{Set: h.Set, Rivals: h.rivals, Knowing: h.knowing, Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now,
-		Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Records: h.records}
+	return plan.World{Set: h.Set, Rivals: h.rivals, ClaimsWithSecrets: h.claimsWithSecrets,
+		Resizes: h.resizes, SetsConditions: h.setsConditions, Now: h.Now,
+		Pods: values(h.Pods), Claims: values(h.Claims), Revisions: values(h.Revisions), Objects: h.Objects, Kinds: h.kinds, Cache: h.cache}
 }
 
 // values are sorted by name, so that the same world always gives the same plan.
@@ -131,7 +133,7 @@ func (h *host) carryOut(p plan.Plan) error {
 			delete(h.broken, update.Pod.UID)
 		}
 	}
-	h.Set.Status, h.records = p.Status, p.Records
+	h.Set.Status, h.cache = p.Status, p.Cache
 	return nil
 }
 
@@ -197,7 +199,7 @@ func (h *host) react(p plan.Plan) []string {
 
 // startable reports whether a pod is not ready and can become ready.
 func (h *host) startable(pod *corev1.Pod) bool {
-	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsReady(pod) ||
+	if h.broken[pod.UID] || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || plan.IsPodReady(pod) ||
 		h.closed(pod) {
 		return false
 	}

@@ -26,15 +26,17 @@ const (
 	mostOfText = 1000
 )
 
-// Foreign is a name or reason that another program or person wrote, at most 100 bytes of it.
-func Foreign[T ~string](word T) string { return plain(string(word), mostOfWord) }
+// Sanitize returns, on one line, a name or reason that another program or person wrote, at most 100
+// bytes of it.
+func Sanitize[T ~string](word T) string { return plain(string(word), mostOfWord) }
 
-// ForeignText is a sentence that another program or person wrote, at most 1000 bytes of it.
-func ForeignText(text string) string { return plain(text, mostOfText) }
+// SanitizeText returns, on one line, a sentence that another program or person wrote, at most 1000
+// bytes of it.
+func SanitizeText(text string) string { return plain(text, mostOfText) }
 
-// ForeignOwner names the owner in a reference.
-func ForeignOwner(ref *metav1.OwnerReference) string {
-	return Foreign(ref.APIVersion) + " " + Foreign(ref.Kind) + " " + Foreign(ref.Name)
+// SanitizeOwner names the owner in a reference.
+func SanitizeOwner(ref *metav1.OwnerReference) string {
+	return Sanitize(ref.APIVersion) + " " + Sanitize(ref.Kind) + " " + Sanitize(ref.Name)
 }
 
 // plain is a text on one line in which every character is visible, cut off after some bytes.
@@ -74,8 +76,8 @@ func Few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Clock formats a time for a message.
-func Clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// Timestamp formats a time for a message.
+func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // Plural is a word in the form for n things.
 func Plural(word string, n int) string {
