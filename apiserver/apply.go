@@ -51,7 +51,7 @@ func (o *Options) applyAutoTLS(config *Config, host *hostcluster.Host) error {
 		return err
 	}
 	serving := config.Generic.SecureServing
-	config.Certificate = autotls.New(o.AutoTLS, serving.Cert, o.AnchorNamespace, host.Client, objects)
+	config.Certificate = autotls.New(o.AutoTLS, serving.Cert, o.NoteNamespace, host.Client, objects)
 	serving.Cert = config.Certificate
 	return nil
 }
@@ -96,7 +96,7 @@ func (o *Options) applyHost(ctx context.Context, config *Config, host *hostclust
 	if err != nil {
 		return err
 	}
-	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.AnchorNamespace, o.ObjectNamespaces)
+	return admission.Apply(o.Admission, o.Features, config.Generic, host, policies, o.NoteNamespace, o.ObjectNamespaces)
 }
 
 // ApplyStorage connects the server to its store.

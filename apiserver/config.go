@@ -111,7 +111,7 @@ func NewConfig() *Config {
 
 // Complete sets the defaults.
 func (c *Config) Complete() CompletedConfig {
-	filters.HandOver(&c.Generic.Config)
+	filters.EnableHandover(&c.Generic.Config)
 	return CompletedConfig{config: c, generic: c.Generic.Complete()}
 }
 

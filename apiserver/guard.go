@@ -33,7 +33,7 @@ func (o *Options) applyGuard(ctx context.Context, config *Config, host *hostclus
 	}
 	g := guard.New(guard.Config{
 		Etcd: etcd, Prefix: o.Storage.Etcd.StorageConfig.Prefix,
-		Anchors: host.Client.CoreV1().ConfigMaps(o.AnchorNamespace), Host: objects,
+		Notes: host.Client.CoreV1().ConfigMaps(o.NoteNamespace), Host: objects,
 		Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) { return config.StoredSets(ctx, o.Storage) },
 		Advice: o.advice(), End: fail, Emulated: o.emulated(),
 	})
@@ -65,7 +65,7 @@ func (c *Config) StoredSets(ctx context.Context, o *backend.Options) (map[depend
 }
 
 func (o *Options) advice() guard.Advice {
-	a := guard.Advice{Namespace: o.AnchorNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
+	a := guard.Advice{Namespace: o.NoteNamespace, Kubeconfig: o.Host.CoreAPIKubeconfigPath}
 	if o.Storage.Embedded() {
 		a.DataDir = o.Storage.Dir()
 	} else {

@@ -43,9 +43,9 @@ type Options struct {
 
 	// HostTimeout is how long a starting server waits for the host cluster.
 	HostTimeout time.Duration
-	// AnchorNamespace is the namespace of the anchor, the object in the host cluster that records
-	// which store the cluster knows.
-	AnchorNamespace string
+	// NoteNamespace is the namespace of the note, the object in the host cluster that records which
+	// store the cluster knows.
+	NoteNamespace string
 	// ObjectNamespaces are the namespaces in which supporting objects of sets are created, watched
 	// and deleted.
 	ObjectNamespaces identity.ObjectNamespaces
@@ -57,10 +57,10 @@ type Options struct {
 }
 
 const (
-	objectNamespacesFlag   = "object-namespaces"
-	defaultPort            = 8443
-	defaultAnchorNamespace = "statefulset-system"
-	minHostTimeout         = time.Second
+	objectNamespacesFlag = "object-namespaces"
+	defaultPort          = 8443
+	defaultNoteNamespace = "statefulset-system"
+	minHostTimeout       = time.Second
 )
 
 // NewOptions returns the defaults.
@@ -89,21 +89,21 @@ func NewOptions() (*Options, error) {
 	server.ShutdownWatchTerminationGracePeriod = 2 * time.Second
 
 	return &Options{
-		Server:          server,
-		Serving:         serving.WithLoopback(),
-		Authentication:  options.NewDelegatingAuthenticationOptions(),
-		Authorization:   options.NewDelegatingAuthorizationOptions(),
-		Audit:           options.NewAuditOptions(),
-		Features:        options.NewFeatureOptions(),
-		Host:            options.NewCoreAPIOptions(),
-		Admission:       admission.NewOptions(),
-		Storage:         backend.NewOptions(),
-		Traces:          options.NewTracingOptions(),
-		AutoTLS:         autotls.NewOptions(),
-		HostTimeout:     30 * time.Second,
-		AnchorNamespace: defaultAnchorNamespace,
-		Preflight:       preflight.NewOptions(),
-		Space:           space.NewOptions(),
+		Server:         server,
+		Serving:        serving.WithLoopback(),
+		Authentication: options.NewDelegatingAuthenticationOptions(),
+		Authorization:  options.NewDelegatingAuthorizationOptions(),
+		Audit:          options.NewAuditOptions(),
+		Features:       options.NewFeatureOptions(),
+		Host:           options.NewCoreAPIOptions(),
+		Admission:      admission.NewOptions(),
+		Storage:        backend.NewOptions(),
+		Traces:         options.NewTracingOptions(),
+		AutoTLS:        autotls.NewOptions(),
+		HostTimeout:    30 * time.Second,
+		NoteNamespace:  defaultNoteNamespace,
+		Preflight:      preflight.NewOptions(),
+		Space:          space.NewOptions(),
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func (o *Options) Complete() error {
 func (o *Options) Validate() error {
 	errs := append(o.Storage.Validate(), o.validateServing()...)
 	errs = append(errs, o.validateHost()...)
-	errs = append(errs, o.ObjectNamespaces.Validate(o.AnchorNamespace)...)
+	errs = append(errs, o.ObjectNamespaces.Validate(o.NoteNamespace)...)
 	errs = append(errs, o.Preflight.Validate()...)
 	errs = append(errs, o.Space.Validate()...)
 	errs = append(errs, o.Server.Validate()...)
@@ -144,8 +144,8 @@ func (o *Options) validateHost() []error {
 	if o.HostTimeout < minHostTimeout {
 		errs = append(errs, fmt.Errorf("--host-timeout is %s, must be at least %s", o.HostTimeout, minHostTimeout))
 	}
-	if problems := validation.IsDNS1123Label(o.AnchorNamespace); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.AnchorNamespace, problems[0]))
+	if problems := validation.IsDNS1123Label(o.NoteNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--store-note-namespace is %q: %s", o.NoteNamespace, problems[0]))
 	}
 	return errs
 }
@@ -179,8 +179,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Namespaces of the host cluster in which sets may have supporting objects (spec.objectTemplates), separated by commas, at most %d. "+
 			"The controller creates, watches and deletes such objects in no other namespace, and needs the rights for them only there. Default: all namespaces.",
 		identity.MostObjectNamespaces))
-	hostFlags.StringVar(&o.AnchorNamespace, "store-note-namespace", o.AnchorNamespace,
-		"Namespace of the host cluster that holds the ConfigMap "+guard.AnchorName+", which records the store that the cluster knows.")
+	hostFlags.StringVar(&o.NoteNamespace, "store-note-namespace", o.NoteNamespace,
+		"Namespace of the host cluster that holds the ConfigMap "+guard.NoteName+", which records the store that the cluster knows.")
 
 	o.Storage.AddFlags(sections.FlagSet("storage"))
 	o.Space.AddFlags(sections.FlagSet("limits of the store"))

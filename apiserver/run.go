@@ -60,7 +60,7 @@ func Run(ctx context.Context, o *Options, controller Controller) (err error) {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	if err := o.Storage.ReceiveTLS(ctx, host.Client.CoreV1().Secrets(o.AnchorNamespace), o.AnchorNamespace); err != nil {
+	if err := o.Storage.ReceiveTLS(ctx, host.Client.CoreV1().Secrets(o.NoteNamespace), o.NoteNamespace); err != nil {
 		return err
 	}
 	closeStorage, err := o.Storage.Open(ctx, fail)

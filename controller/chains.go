@@ -103,12 +103,12 @@ func (w *walk) reach(chain, at int) {
 func (w *walk) begin(ctx context.Context) {
 	for _, kind := range w.kinds {
 		p := w.exec.paceOf(kind)
-		for len(w.ready[kind]) > 0 && w.under[kind] < w.most(kind, p) && !p.waits(w.exec.term.Clock.Now()) && !w.exec.turn.isOver() {
+		for len(w.ready[kind]) > 0 && w.under[kind] < w.most(kind, p) && !p.waits(w.exec.term.config.Clock.Now()) && !w.exec.turn.isOver() {
 			l := w.ready[kind][0]
 			w.ready[kind] = w.ready[kind][1:]
 			w.under[kind]++
 			w.running++
-			act, began := w.action(l), w.exec.term.Clock.Now()
+			act, began := w.action(l), w.exec.term.config.Clock.Now()
 			go func() {
 				w.outcomes <- outcome{l, began, hostread.CatchPanic(ctx, func() error { return w.exec.carryOut(ctx, act) })}
 			}()
@@ -143,7 +143,7 @@ func (w *walk) end(ctx context.Context, o outcome) {
 	}
 	// An eviction that is not allowed for one pod says nothing about other pods.
 	if !plan.IsNotAllowed(o.err) {
-		p.failed(act, w.exec.set.Generation, o.err, o.began, w.exec.term.Clock.Now())
+		p.failed(act, w.exec.set.Generation, o.err, o.began, w.exec.term.config.Clock.Now())
 		w.exec.handleQuotaRefusal(ctx, p)
 	}
 	w.exec.term.watchChanges(ctx, o.err)
@@ -162,7 +162,7 @@ func (w *walk) giveUp() {
 		p := w.exec.paceOf(kind)
 		for _, l := range left {
 			kept := stop{action: w.action(l), err: errTurnOver}
-			if p.waits(w.exec.term.Clock.Now()) {
+			if p.waits(w.exec.term.config.Clock.Now()) {
 				kept.err, kept.tried = p.err, p.attempt
 			}
 			if last := w.exec.lastFailure(w.action(l)); last.err != nil {

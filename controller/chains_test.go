@@ -26,7 +26,7 @@ func TestAFailureHoldsTheRestOfItsChainAndDelaysItsOwn(t *testing.T) {
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
 	term, host := newTestTerm(t, set)
 	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
+	term.config.Clock = clock
 	refuse(host, "create", "web-0", refusal)
 	chains := plan.Plan{Chains: []action.Chain{{member(0), member(2)}, {member(1)}}}
 	done := term.execute(t.Context(), nil, set, chains)
@@ -61,7 +61,7 @@ func TestChainsWaitForWhatTheyRestOn(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			term, host := newTestTerm(t, set, old)
 			clock := clocktesting.NewFakeClock(time.Now())
-			term.Clock = clock
+			term.config.Clock = clock
 			refuse(host, "create", test.refused, refusal)
 			p := plan.Plan{
 				First:   action.Chain{action.CreateRevision{Revision: newRevision(set, "web-new")}},

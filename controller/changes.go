@@ -131,7 +131,7 @@ func (t *term) changeHandler(i int) cache.ResourceEventHandler {
 // changed records a change, and enqueues the sets that may be waiting for it. An empty namespace
 // stands for all namespaces.
 func (t *term) changed(i int, namespace string) {
-	t.changes.record(i, namespace, t.Clock.Now())
+	t.changes.record(i, namespace, t.config.Clock.Now())
 	for _, state := range t.states.all() {
 		if (namespace == "" || state.key.Namespace == namespace) && state.failedSo(t.changes.deciding[i].concerns) {
 			t.queue.Add(state.key)

@@ -82,7 +82,7 @@ func (t *term) beginEvaluation(ctx context.Context, state *setState, set *v1.Sta
 	if !e.released && (done || mark.IsStopped() || mark.IsCompleted()) {
 		return e, nil
 	}
-	e.wasInterrupted = mark != nil && mark.Holder != t.Identity
+	e.wasInterrupted = mark != nil && mark.Holder != t.config.Identity
 	if err := e.acquire(ctx); err != nil {
 		return e, err
 	}
@@ -167,8 +167,9 @@ func isObserved(set *v1.StatefulSet) bool {
 // nextMark is the mark for an evaluation that follows another one with the same inputs; before is
 // nil if there was none.
 func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.StatefulSetEvaluation) v1.StatefulSetEvaluation {
-	now := metav1.NewTime(t.hostNow().Truncate(time.Second))
-	next := v1.StatefulSetEvaluation{Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.Identity, StartedAt: &now}
+	now := metav1.NewTime(t.config.hostNow().Truncate(time.Second))
+	next := v1.StatefulSetEvaluation{
+		Generation: set.Generation, Inputs: of.Inputs, Fields: of.Fields, Holder: t.config.Identity, StartedAt: &now}
 	if before == nil {
 		return next
 	}
@@ -179,7 +180,7 @@ func (t *term) nextMark(set *v1.StatefulSet, of identity.Evaluation, before *v1.
 	switch {
 	case before.IsStopped():
 		next.Deaths = mostDeaths - 1
-	case before.Holder == t.Identity, age < deathInterval:
+	case before.Holder == t.config.Identity, age < deathInterval:
 		next.Deaths = before.Deaths
 	case age < markLifetime:
 		next.Deaths = before.Deaths + 1
@@ -208,7 +209,7 @@ func (e *evaluation) stop(ctx context.Context, last v1.StatefulSetEvaluation) er
 	aside := *e.set
 	aside.Status = *e.set.Status.DeepCopy()
 	aside.Status.Evaluation = &last
-	status := plan.Compute(e.term.view.world(&aside, e.term.hostNow())).Status
+	status := plan.Compute(e.term.view.world(&aside, e.term.config.hostNow())).Status
 	requested := userActionEvents(e.set, &status)
 	if err := e.write(ctx, status); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (e *evaluation) stopOutputs(ctx context.Context) (plan.Plan, error) {
 	if err := e.stop(ctx, last); err != nil {
 		return plan.Plan{}, err
 	}
-	return plan.Compute(e.term.view.world(e.set, e.term.hostNow())), nil
+	return plan.Compute(e.term.view.world(e.set, e.term.config.hostNow())), nil
 }
 
 // complete ends the evaluation of a sync and returns the latest version of the set. If an earlier

@@ -56,9 +56,9 @@ func (s *interruptedSets) ready() error {
 // before all other sets. Their turns are over from the start. So nothing is written to the host
 // cluster, which might take long, and a set that hangs does not keep the workers from beginning.
 func (t *term) evaluateInterruptedSets(ctx context.Context) {
-	until := t.Clock.Now().Add(interruptedSetsTimeout)
+	until := t.config.Clock.Now().Add(interruptedSetsTimeout)
 	for _, key := range t.marked() {
-		if ctx.Err() != nil || !t.Clock.Now().Before(until) {
+		if ctx.Err() != nil || !t.config.Clock.Now().Before(until) {
 			return
 		}
 		if !t.evaluateInterruptedSet(ctx, key) {
@@ -78,7 +78,7 @@ func (t *term) evaluateInterruptedSet(ctx context.Context, key cache.ObjectName)
 		defer t.interruptedSets.now.Store(nil)
 		t.syncAndRequeue(ctx, turn, key)
 	})
-	timer := t.Clock.NewTimer(interruptedSetTimeout)
+	timer := t.config.Clock.NewTimer(interruptedSetTimeout)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -98,7 +98,7 @@ func (t *term) marked() []cache.ObjectName {
 		if !ok {
 			continue
 		}
-		if mark := set.Status.Evaluation; mark != nil && mark.Holder != "" && mark.Holder != t.Identity {
+		if mark := set.Status.Evaluation; mark != nil && mark.Holder != "" && mark.Holder != t.config.Identity {
 			found = append(found, set)
 		}
 	}

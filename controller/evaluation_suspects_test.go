@@ -83,7 +83,7 @@ func TestASuspectThatHangsDoesNotKeepTheWorkersWaiting(t *testing.T) {
 		term, _ := newTestTerm(t, suspect("web"))
 		term.recorder = record.NewFakeRecorder(10)
 		hangs := make(chan struct{})
-		term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		term.config.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
 			<-hangs
 			return false, nil, nil
 		})

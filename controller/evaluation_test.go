@@ -77,16 +77,17 @@ type markingTerm struct {
 func newMarkingTerm(t *testing.T, set *v1.StatefulSet, objects ...metav1.Object) *markingTerm {
 	t.Helper()
 	term, host := newTestTerm(t, set, objects...)
-	term.Clock, term.recorder = clocktesting.NewFakeClock(noonOfMarks), record.NewFakeRecorder(100)
+	term.config.Clock, term.recorder = clocktesting.NewFakeClock(noonOfMarks), record.NewFakeRecorder(100)
 	m := &markingTerm{term: term, host: host, set: set}
-	term.Trial = func(_ context.Context, request []byte) error {
+	term.config.Trial = func(_ context.Context, request []byte) error {
 		m.log = append(m.log, "trial")
 		if !strings.Contains(string(request), `"members":[0,1,2]`) {
 			t.Errorf("got the request %s, want one for the members 0 to 2", request)
 		}
 		return m.ended
 	}
-	term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+	sets := term.config.Sets.(*setsfake.Clientset)
+	sets.PrependReactor("update", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		written := action.(clienttesting.UpdateAction).GetObject().(*v1.StatefulSet)
 		m.log = append(m.log, markWord(written))
 		return false, nil, nil
@@ -136,7 +137,7 @@ func (m *markingTerm) look(t *testing.T) (happened []string, err error) {
 
 func (m *markingTerm) stored(t *testing.T) *v1.StatefulSet {
 	t.Helper()
-	set, err := m.Sets.AppsV1().StatefulSets(m.set.Namespace).Get(t.Context(), m.set.Name, metav1.GetOptions{})
+	set, err := m.config.Sets.AppsV1().StatefulSets(m.set.Namespace).Get(t.Context(), m.set.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("getting the set: %v", err)
 	}
@@ -148,7 +149,7 @@ func (m *markingTerm) change(t *testing.T, change func(*v1.StatefulSet)) {
 	t.Helper()
 	set := m.stored(t)
 	change(set)
-	if err := m.Sets.(*setsfake.Clientset).Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set,
+	if err := m.config.Sets.(*setsfake.Clientset).Tracker().Update(v1.SchemeGroupVersion.WithResource("statefulsets"), set,
 		set.Namespace); err != nil {
 		t.Fatalf("changing the set: %v", err)
 	}
@@ -283,7 +284,7 @@ func TestASetWhoseTrialCannotBeMadeIsNotEvaluated(t *testing.T) {
 
 func TestNothingIsEvaluatedWithoutItsMark(t *testing.T) {
 	m := newMarkingTerm(t, evaluatingSet())
-	m.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+	m.config.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("no way to the store")
 	})
 	_, err := m.look(t)

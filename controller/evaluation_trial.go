@@ -127,7 +127,7 @@ func (t *term) tryOutputs(ctx context.Context, state *setState, template identit
 
 // try evaluates the expressions of the set, or the outputs of an object, in a separate process.
 func (t *term) try(ctx context.Context, set *v1.StatefulSet, request trialRequest) error {
-	if t.Trial == nil {
+	if t.config.Trial == nil {
 		return nil
 	}
 	request.Set = set.DeepCopy()
@@ -136,5 +136,5 @@ func (t *term) try(ctx context.Context, set *v1.StatefulSet, request trialReques
 	if err != nil {
 		return fmt.Errorf("encoding the evaluation request: %w", err)
 	}
-	return t.Trial(ctx, text)
+	return t.config.Trial(ctx, text)
 }

@@ -89,7 +89,7 @@ func TestOutputsOfASuspectedSetAreTriedFirst(t *testing.T) {
 	term.recorder = record.NewFakeRecorder(10)
 	var tried []string
 	ended := errTrialEnded
-	term.Trial = func(_ context.Context, request []byte) error {
+	term.config.Trial = func(_ context.Context, request []byte) error {
 		var asked trialRequest
 		if err := json.Unmarshal(request, &asked); err != nil {
 			t.Error(err)

@@ -84,7 +84,7 @@ type report struct {
 // execute carries out a plan until the turn is over.
 func (t *term) execute(ctx context.Context, turn *turn, set *v1.StatefulSet, p plan.Plan) report {
 	e := &execution{
-		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.Clock.Now(),
+		term: t, set: set, key: cache.MetaObjectToName(set), turn: turn, began: t.config.Clock.Now(),
 		earlier: t.states.getOrCreate(cache.MetaObjectToName(set)).failed(set.UID), failed: map[string]attempt{}, paces: map[string]*pace{},
 	}
 	if e.walk(ctx, p.First) {
@@ -231,8 +231,8 @@ func (t *term) confirm(ctx context.Context, set *v1.StatefulSet) error {
 
 // liveSet reads a set past the caches.
 func (t *term) liveSet(ctx context.Context, set *v1.StatefulSet) (*v1.StatefulSet, error) {
-	return hostread.ReadWithRetry(ctx, t.Clock, func(ctx context.Context) (*v1.StatefulSet, error) {
-		return t.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	return hostread.ReadWithRetry(ctx, t.config.Clock, func(ctx context.Context) (*v1.StatefulSet, error) {
+		return t.config.Sets.AppsV1().StatefulSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
 	})
 }
 

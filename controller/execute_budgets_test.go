@@ -85,7 +85,7 @@ func TestTheHostIsAskedBeforeAPodIsDisruptedInPlace(t *testing.T) {
 
 			term, host = newTestTerm(t, set, pod)
 			clock := clocktesting.NewFakeClock(time.Now())
-			term.Clock = clock
+			term.config.Clock = clock
 			refuse(host, "create", "web-0", notAllowed())
 			watchDeciding(t, term, notAllowed())
 			clock.Step(time.Second)

@@ -105,7 +105,7 @@ func (e *execution) confirmRemoved(ctx context.Context, ordinal int) error {
 
 // confirmDue verifies a due time by the clock of the cluster, which has just answered.
 func (e *execution) confirmDue(due time.Time) error {
-	switch now, known := e.term.currentHostTime(); {
+	switch now, known := e.term.config.currentHostTime(); {
 	case !known:
 		return errors.New("the time of the host cluster is not known: its responses lack the header Date")
 	case now.Before(due):
@@ -117,8 +117,8 @@ func (e *execution) confirmDue(due time.Time) error {
 // podOf reads the pod with a member's name past the caches, whatever controls it; nil if there is
 // none.
 func (e *execution) podOf(ctx context.Context, ordinal int) (*corev1.Pod, error) {
-	pod, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*corev1.Pod, error) {
-		return e.term.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
+	pod, err := hostread.ReadWithRetry(ctx, e.term.config.Clock, func(ctx context.Context) (*corev1.Pod, error) {
+		return e.term.config.Host.CoreV1().Pods(e.set.Namespace).Get(ctx, identity.PodName(e.set.Name, ordinal), metav1.GetOptions{})
 	})
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // no pod is an answer

@@ -56,7 +56,7 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			if test.live != nil {
 				live := set.DeepCopy()
 				test.live(live)
-				term.Sets = setsfake.NewSimpleClientset(live)
+				term.config.Sets = setsfake.NewSimpleClientset(live)
 			}
 			if test.fail != "" {
 				refuse(host, "get", test.fail, apierrors.NewInternalError(errors.New("no")))
@@ -79,10 +79,10 @@ func TestAClaimIsDeletedOnlyAfterALiveLook(t *testing.T) {
 // livingAt gives a controller a host whose clock is ahead of its own, or that does not say what time it is,
 // and returns the time there.
 func livingAt(term *term, ahead time.Duration, timeless bool) time.Time {
-	term.HostTime = NewHostTime(term.Clock)
+	term.config.HostTime = NewHostTime(term.config.Clock)
 	now := time.Now().Add(ahead)
 	if !timeless {
-		term.HostTime.answered(term.HostTime.elapsed(), term.HostTime.elapsed(), now.UTC().Format(http.TimeFormat))
+		term.config.HostTime.answered(term.config.HostTime.elapsed(), term.config.HostTime.elapsed(), now.UTC().Format(http.TimeFormat))
 	}
 	return now
 }

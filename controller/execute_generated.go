@@ -131,7 +131,7 @@ func (e *execution) confirmNoneRecords(ctx context.Context, noun string, act act
 	options.Limit = recordPageSize
 	for {
 		var next string
-		page, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
+		page, err := hostread.ReadWithRetry(ctx, e.term.config.Clock, func(ctx context.Context) (page []metav1.Object, err error) {
 			page, next, err = read(ctx, options)
 			return page, err
 		})
@@ -150,7 +150,7 @@ func (e *execution) confirmNoneRecords(ctx context.Context, noun string, act act
 }
 
 func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
-	list, err := e.term.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
+	list, err := e.term.config.Host.CoreV1().PersistentVolumeClaims(e.set.Namespace).List(ctx, options)
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}
@@ -158,7 +158,7 @@ func (e *execution) claimPage(ctx context.Context, options metav1.ListOptions) (
 }
 
 func (e *execution) podPage(ctx context.Context, options metav1.ListOptions) ([]metav1.Object, string, error) {
-	list, err := e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
+	list, err := e.term.config.Host.CoreV1().Pods(e.set.Namespace).List(ctx, options)
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // the caller does
 	}

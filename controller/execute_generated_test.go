@@ -92,14 +92,14 @@ func newVaultTerm(t *testing.T, known ...runtime.Object) (*term, *vault, *v1.Sta
 	server := httptest.NewServer(served)
 	t.Cleanup(server.Close)
 	spans := sdktrace.NewTracerProvider(sdktrace.WithSyncer(served.spans), sdktrace.WithSampler(sdktrace.AlwaysSample()))
-	term.Tracer = spans.Tracer("controller")
+	term.config.Tracer = spans.Tracer("controller")
 	config := &rest.Config{Host: server.URL}
 	config.Wrap(TraceRequests(spans))
 	clients, err := objects.NewClients(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.Objects = clients
+	term.config.Objects = clients
 	term.objectWatcher = term.newObjectWatcher()
 	t.Cleanup(term.objectWatcher.Begin(t.Context()))
 	secrets := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
@@ -163,7 +163,7 @@ func TestWhatIsDrawnIsNowhereButInTheHost(t *testing.T) {
 			if len(drawn["password"]) != 32 || len(drawn["token"]) != 86 || strings.ContainsAny(drawn["token"], "+/=") || len(drawn) != 2 {
 				t.Errorf("drawn are texts of %d and %d characters, want 32 and 86 of base64url", len(drawn["password"]), len(drawn["token"]))
 			}
-			status := plan.WithFailures(set.Status, plan.Plan{Status: set.Status}, done.failures, term.Clock.Now())
+			status := plan.WithFailures(set.Status, plan.Plan{Status: set.Status}, done.failures, term.config.Clock.Now())
 			told := fmt.Sprintf("%v %+v %+v %+v", decided, create.Object, done, status)
 			for _, failure := range done.failures {
 				told += failure.Err.Error() + plan.Cause(failure.Err)

@@ -84,7 +84,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 		if err != nil {
 			return err //nolint:wrapcheck // do says what was tried
 		}
-		e.objectsMemory().Applied(act, applied, version, e.term.hostNow())
+		e.objectsMemory().Applied(act, applied, version, e.term.config.hostNow())
 		return nil
 	})
 	if err == nil {
@@ -99,7 +99,7 @@ func (e *execution) applyObject(ctx context.Context, act action.ApplyObject) err
 func (e *execution) takeOver(ctx context.Context, about metadata.ResourceInterface, act action.ApplyObject) (version string, err error) {
 	what, kind, patch := objectSubject(act.Object), act.Object.GroupVersionKind(), []byte(nil)
 	err = e.do(ctx, update, what, func(ctx context.Context) error {
-		live, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
+		live, err := hostread.ReadWithRetry(ctx, e.term.config.Clock, func(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 			return about.Get(ctx, act.At.Name, metav1.GetOptions{})
 		})
 		if err != nil {

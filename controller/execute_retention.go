@@ -116,8 +116,8 @@ func (e *execution) podsThatMayUse(ctx context.Context, act action.DeleteObject)
 		}
 		return []corev1.Pod{*pod}, nil
 	}
-	list, err := hostread.ReadWithRetry(ctx, e.term.Clock, func(ctx context.Context) (*corev1.PodList, error) {
-		return e.term.Host.CoreV1().Pods(e.set.Namespace).List(ctx,
+	list, err := hostread.ReadWithRetry(ctx, e.term.config.Clock, func(ctx context.Context) (*corev1.PodList, error) {
+		return e.term.config.Host.CoreV1().Pods(e.set.Namespace).List(ctx,
 			metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(e.set.Spec.Selector)})
 	})
 	if err != nil {

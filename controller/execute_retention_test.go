@@ -141,15 +141,15 @@ func TestAnObjectIsDeletedOnlyAfterALiveLook(t *testing.T) {
 			if test.live != nil {
 				live := set.DeepCopy()
 				test.live(live)
-				term.Sets = setsfake.NewSimpleClientset(live)
+				term.config.Sets = setsfake.NewSimpleClientset(live)
 			}
 			if test.pod {
-				if _, err := term.Host.CoreV1().Pods(set.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+				if _, err := term.config.Host.CoreV1().Pods(set.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if test.fail {
-				refuse(term.Host.(*fake.Clientset), "get", pod.Name, apierrors.NewInternalError(errors.New("no")))
+				refuse(term.config.Host.(*fake.Clientset), "get", pod.Name, apierrors.NewInternalError(errors.New("no")))
 			}
 			term.eventually(t, "the kind is known", isKnown)
 			made := &unstructured.Unstructured{Object: map[string]any{

@@ -292,7 +292,7 @@ func TestASetIsConfirmedOnceBeforeItAdopts(t *testing.T) {
 				}
 				return true, test.live, nil
 			})
-			term.Sets = sets
+			term.config.Sets = sets
 			term.execute(t.Context(), nil, set, adopt)
 			if got := len(writesTo(host)); got != test.wantWrites || reads.Load() != 1 {
 				t.Errorf("got %d writes after %d reads, want %d after 1", got, reads.Load(), test.wantWrites)

@@ -35,7 +35,8 @@ func TestClaimsAreReadAgainBeforeASecretIsDrawn(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			term, host, set, create := newVaultTerm(t)
 			reads := 0
-			term.Host.(*fake.Clientset).PrependReactor("list", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+			cluster := term.config.Host.(*fake.Clientset)
+			cluster.PrependReactor("list", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
 				if reads++; reads > test.failures {
 					return false, nil, nil
 				}

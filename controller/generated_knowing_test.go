@@ -44,7 +44,7 @@ func TestAClaimOfARemovedTemplateKeepsItsSecret(t *testing.T) {
 			if err := term.view.put(claimsResource, trimClaim(term.view, test.claim)); err != nil {
 				t.Fatal(err)
 			}
-			world := term.view.world(set, term.Clock.Now())
+			world := term.view.world(set, term.config.Clock.Now())
 			if knows := len(world.ClaimsWithSecrets) == 1; knows != test.knows {
 				t.Errorf("got claims %v that know a Secret, want one: %t", world.ClaimsWithSecrets, test.knows)
 			}

@@ -129,7 +129,7 @@ func TestAMilestoneIsToldOnceItsStatusIsWritten(t *testing.T) {
 	term, host := newTestTerm(t, set, claim)
 	ended := recording(t, term, host)
 	conflicts := 1
-	term.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+	term.config.Sets.(*setsfake.Clientset).PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
 		conflicts--
 		return conflicts >= 0, nil, apierrors.NewConflict(schema.GroupResource{Resource: "statefulsets"}, "web", nil)
 	})
@@ -138,7 +138,7 @@ func TestAMilestoneIsToldOnceItsStatusIsWritten(t *testing.T) {
 		if _, err := term.sync(t.Context(), nil, cache.MetaObjectToName(set)); err != nil && !isStaleRead(err) {
 			t.Fatalf("syncing: %v", err)
 		}
-		stored, err := term.Sets.AppsV1().StatefulSets("shop").Get(t.Context(), "web", metav1.GetOptions{})
+		stored, err := term.config.Sets.AppsV1().StatefulSets("shop").Get(t.Context(), "web", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,10 @@ import (
 // newObjectWatcher returns a watcher of the objects that templates of the term's sets describe.
 func (t *term) newObjectWatcher() *objects.Watcher {
 	return objects.NewWatcher(objects.Config{
-		Clients:    t.Objects,
-		Namespaces: t.ObjectNamespaces,
-		Discovery:  t.Host.Discovery(),
-		Clock:      t.Clock,
+		Clients:    t.config.Objects,
+		Namespaces: t.config.ObjectNamespaces,
+		Discovery:  t.config.Host.Discovery(),
+		Clock:      t.config.Clock,
 		Sets:       knownSets{t},
 		MemoryOf:   t.findObjectsMemory,
 		Wake:       t.enqueue,

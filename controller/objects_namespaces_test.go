@@ -116,7 +116,7 @@ func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespace
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.Objects, term.ObjectNamespaces = clients, listed
+	term.config.Objects, term.config.ObjectNamespaces = clients, listed
 	term.objectWatcher = term.newObjectWatcher()
 	t.Cleanup(server.Close)
 	t.Cleanup(term.objectWatcher.Begin(t.Context()))
@@ -125,7 +125,7 @@ func newNamespacesTerm(t *testing.T, listed identity.ObjectNamespaces, namespace
 
 // actionKind is what a term knows of the ConfigMaps of a set.
 func (t *term) kindOf(test *testing.T, set *v1.StatefulSet) plan.Kind {
-	world := plan.World{Set: set, Now: t.Clock.Now()}
+	world := plan.World{Set: set, Now: t.config.Clock.Now()}
 	t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 	return world.Kinds[configMapKind]
 }
@@ -144,12 +144,12 @@ func (t *term) becomes(test *testing.T, set *v1.StatefulSet, what string, is fun
 // syncNow observes a set, and carries out what is planned for it, whatever that comes to.
 func (t *term) syncNow(test *testing.T, set *v1.StatefulSet) plan.Plan {
 	test.Helper()
-	world := t.view.world(set, t.Clock.Now())
+	world := t.view.world(set, t.config.Clock.Now())
 	t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 	decided := plan.Compute(world)
 	t.execute(test.Context(), nil, set, decided)
 	// No informer runs in the test: without its revision in the view, the next sync would create it again.
-	made, err := t.Host.AppsV1().ControllerRevisions(set.Namespace).List(test.Context(), metav1.ListOptions{})
+	made, err := t.config.Host.AppsV1().ControllerRevisions(set.Namespace).List(test.Context(), metav1.ListOptions{})
 	if err != nil {
 		test.Fatal(err)
 	}

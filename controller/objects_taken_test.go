@@ -71,7 +71,7 @@ func TestNamesThatOthersHaveAreLookedAtFirst(t *testing.T) {
 			set.Status.ObjectTemplates = []v1.ObjectTemplateStatus{{Name: "conf", Kind: "ConfigMap", Foreign: test.foreign}}
 			world := plan.World{}
 			for end := time.Now().Add(20 * time.Second); !isKnown(world) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				world = plan.World{Set: set, Now: term.Clock.Now(), Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: test.pod}}}}
+				world = plan.World{Set: set, Now: term.config.Clock.Now(), Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: test.pod}}}}
 				term.objectWatcher.Observe(t.Context(), &term.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 			}
 			if got := world.Objects[confOf(1)] != nil; !isKnown(world) || got != test.want {

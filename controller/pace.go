@@ -81,7 +81,7 @@ func (e *execution) retryLater(act action.Action) {
 	if p := e.paceOf(actionKind(act)); p.until.After(until) {
 		until = p.until
 	}
-	if wait := max(until.Sub(e.term.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
+	if wait := max(until.Sub(e.term.config.Clock.Now()), shortestBackoff); e.done.retryAfter == 0 || wait < e.done.retryAfter {
 		e.done.retryAfter = wait
 	}
 }

@@ -137,7 +137,7 @@ func TestPlansTakeTheObjectsOfRemovedTemplatesToBeThere(t *testing.T) {
 		{Name: "conf", Kind: "ConfigMap", ObjectName: "$(IDENTITY)-conf", Wanted: 1, Present: 1, Updated: 1}}
 	proposed := stored.DeepCopy()
 	proposed.Spec.ObjectTemplates = nil
-	identity.NoteRemovedTemplates(proposed, stored, metav1.NewTime(time.Unix(0, 0)))
+	identity.RecordRemovedTemplates(proposed, stored, metav1.NewTime(time.Unix(0, 0)))
 	world := filled(t, stored, newPod(stored, 0)).world(proposed, time.Unix(0, 0))
 	assumed(t, &world, []v1.StatefulSet{*proposed})
 	shown, err := forecast.Play(world, func() error { return nil })

@@ -99,14 +99,14 @@ func hasMoreRoom(before, after corev1.ResourceQuotaStatus) bool {
 
 // wakeForRoom makes the sets of a namespace that wait for room retry.
 func (t *term) wakeForRoom(namespace string) {
-	t.quotas.sweep(t.Clock.Now(), t.states)
-	at, news := t.quotas.gotRoom(namespace, t.Clock.Now())
+	t.quotas.sweep(t.config.Clock.Now(), t.states)
+	at, news := t.quotas.gotRoom(namespace, t.config.Clock.Now())
 	if !news {
 		return
 	}
 	for _, state := range t.states.all() {
 		if state.key.Namespace == namespace && state.failedSo(isQuota) {
-			t.queue.AddAfter(state.key, at.Sub(t.Clock.Now()))
+			t.queue.AddAfter(state.key, at.Sub(t.config.Clock.Now()))
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (e *execution) roomFor(p pace) bool {
 	e.term.quotas.mu.Lock()
 	defer e.term.quotas.mu.Unlock()
 	room := e.term.quotas.room[e.key.Namespace]
-	return !room.Before(p.began) && !room.After(e.term.Clock.Now())
+	return !room.Before(p.began) && !room.After(e.term.config.Clock.Now())
 }
 
 // handleQuotaRefusal makes sure that the controller notices room in a quota, also room that

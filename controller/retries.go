@@ -168,7 +168,7 @@ func (e *execution) lastFailure(act action.Action) attempt {
 func (e *execution) recordFailure(act action.Action, err error, began time.Time) attempt {
 	last := e.lastFailure(act)
 	last.action, last.generation, last.version = act, e.set.Generation, plan.TargetOf(act).ResourceVersion
-	last = last.again(err, began, e.term.Clock.Now())
+	last = last.again(err, began, e.term.config.Clock.Now())
 	e.failed[plan.RequestKey(act)] = last
 	return last
 }
@@ -177,7 +177,7 @@ func (e *execution) recordFailure(act action.Action, err error, began time.Time)
 // requests that this one did not reach.
 func (e *execution) toRemember() failures {
 	kept := failures{attempts: e.failed, paces: map[string]pace{}}
-	now := e.term.Clock.Now()
+	now := e.term.config.Clock.Now()
 	for kind, p := range e.earlier.paces {
 		if p.waits(now) {
 			kept.paces[kind] = p

@@ -28,7 +28,7 @@ func TestAPodThatMayNotBeEvictedIsTriedAgainWithinAMinute(t *testing.T) {
 	first, second := newPod(set, 0), newPod(set, 1)
 	term, host := newTestTerm(t, set, first, second)
 	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
+	term.config.Clock = clock
 	refuse(host, "create", "web-0", notAllowed())
 	watchDeciding(t, term, notAllowed())
 	clock.Step(time.Second)
@@ -112,7 +112,7 @@ func TestWhatWasRefusedIsTriedAgainLaterAndNotAtTheNextEvent(t *testing.T) {
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-0", errors.New("policy"))
 	term, host := newTestTerm(t, set)
 	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
+	term.config.Clock = clock
 	refuse(host, "create", "web-0", refusal)
 	watchDeciding(t, term, refusal)
 	clock.Step(time.Second)

@@ -107,7 +107,7 @@ func (s *slots) ask(key cache.ObjectName) *slot {
 func (s *slots) answered(taken *slot, err error) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.window.Note(window.Answer{Began: taken.began, Ended: time.Now(), Err: err, Full: s.worked >= s.window.Size()})
+	s.window.Record(window.Answer{Began: taken.began, Ended: time.Now(), Err: err, Full: s.worked >= s.window.Size()})
 	return s.window.Size()
 }
 

@@ -30,14 +30,14 @@ func (t *term) updateStatus(ctx context.Context, set *v1.StatefulSet, status v1.
 	}
 	state := t.states.getOrCreate(cache.MetaObjectToName(set))
 	if equality.Semantic.DeepEqual(withoutCounts(set.Status), withoutCounts(status)) {
-		if left := state.statusWritten().Add(statusInterval).Sub(t.Clock.Now()); left > 0 {
+		if left := state.statusWritten().Add(statusInterval).Sub(t.config.Clock.Now()); left > 0 {
 			return left, nil
 		}
 	}
 	if _, err := t.writeStatus(ctx, set, status); err != nil {
 		return 0, err
 	}
-	state.keepStatusWritten(t.Clock.Now())
+	state.keepStatusWritten(t.config.Clock.Now())
 	return 0, nil
 }
 
@@ -58,7 +58,7 @@ func (t *term) writeStatus(ctx context.Context, set *v1.StatefulSet, status v1.S
 	updated := *set
 	updated.Status = status
 	err = t.write(ctx, func(ctx context.Context) (err error) {
-		written, err = t.Sets.AppsV1().StatefulSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
+		written, err = t.config.Sets.AppsV1().StatefulSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			return &staleRead{err}

@@ -46,9 +46,9 @@ func TestOnlyCountsOfAStatusMayBeBehind(t *testing.T) {
 			set.Status = v1.StatefulSetStatus{}
 			term, _ := newTestTerm(t, set)
 			clock := clocktesting.NewFakeClock(time.Unix(1000, 0))
-			term.Clock = clock
+			term.config.Clock = clock
 			written := func() (n int) {
-				for _, action := range term.Sets.(*setsfake.Clientset).Actions() {
+				for _, action := range term.config.Sets.(*setsfake.Clientset).Actions() {
 					if action.Matches("update", "statefulsets/status") {
 						n++
 					}

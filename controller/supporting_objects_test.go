@@ -187,7 +187,7 @@ func newObjectTerm(t *testing.T, change ...func(*v1.StatefulSet)) (*term, *confi
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.Objects = clients
+	term.config.Objects = clients
 	term.objectWatcher = term.newObjectWatcher()
 	t.Cleanup(server.Close)
 	t.Cleanup(term.objectWatcher.Begin(t.Context())) // the context has ended by then
@@ -200,7 +200,7 @@ func (t *term) eventually(test *testing.T, what string, is func(plan.World) bool
 	set, _ := get[*v1.StatefulSet](t.view, setsResource, "shop", "web")
 	var world plan.World
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		world = plan.World{Set: set, Now: t.Clock.Now()}
+		world = plan.World{Set: set, Now: t.config.Clock.Now()}
 		t.objectWatcher.Observe(test.Context(), &t.states.getOrCreate(cache.MetaObjectToName(set)).objects, &world)
 		if is(world) {
 			return world

@@ -51,7 +51,7 @@ func (t *term) syncAndRequeue(ctx context.Context, turn *turn, key cache.ObjectN
 		// A process that was stopped for longer than its lease continues to lead if no other
 		// replica has acquired the lease. The writes that it must not begin now wait for the
 		// renewal.
-		t.queue.AddAfter(key, t.RetryPeriod)
+		t.queue.AddAfter(key, t.config.RetryPeriod)
 		return
 	case isStaleRead(err):
 		klog.FromContext(ctx).V(2).Info("Requeuing a set that was not as expected", "set", key, "cause", err)
@@ -134,8 +134,8 @@ func (t *term) sync(ctx context.Context, turn *turn, key cache.ObjectName) (agai
 
 // observe gathers what the planner may see of a set.
 func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, error) {
-	if identity.IsSetAside(set) {
-		return t.view.world(set, t.hostNow()), nil
+	if identity.IsEvaluationStopped(set) {
+		return t.view.world(set, t.config.hostNow()), nil
 	}
 	state := t.states.getOrCreate(cache.MetaObjectToName(set))
 	if err := t.searchUnlabeledPods(ctx, set, state); err != nil {
@@ -145,7 +145,7 @@ func (t *term) observe(ctx context.Context, set *v1.StatefulSet) (plan.World, er
 	if err != nil {
 		return plan.World{}, err
 	}
-	world := t.view.world(set, t.hostNow())
+	world := t.view.world(set, t.config.hostNow())
 	world.Cache = state.lastReads()
 	world.Pods = append(world.Pods, unlabeled...)
 	if err := t.readStubs(ctx, state, &world); err != nil {
@@ -185,7 +185,7 @@ func (t *term) decide(ctx context.Context, state *setState, evaluation *evaluati
 	}
 	if len(world.Kinds) > 0 {
 		state.objects.AwaitOutputs(world.Objects, unread)
-		state.objects.SearchLost(decided.Lost, t.Clock.Now())
+		state.objects.SearchLost(decided.Lost, t.config.Clock.Now())
 	}
 	return decided, nil
 }

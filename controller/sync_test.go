@@ -38,7 +38,7 @@ func TestAHostThatGoesOnSayingThatAnObjectHasChangedIsTold(t *testing.T) {
 				t.Helper()
 				term.states.getOrCreate(key).ownWrites = ownWrites{} // the caches do not run
 				term.syncAndRequeue(t.Context(), nil, key)
-				after, err := term.Sets.AppsV1().StatefulSets(set.Namespace).Get(t.Context(), set.Name, metav1.GetOptions{})
+				after, err := term.config.Sets.AppsV1().StatefulSets(set.Namespace).Get(t.Context(), set.Name, metav1.GetOptions{})
 				if err != nil {
 					t.Fatalf("getting set: %v", err)
 				}

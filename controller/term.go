@@ -22,7 +22,7 @@ import (
 // term is one period in which this replica leads. It has its own caches, queue and memory, so that
 // nothing outlives it.
 type term struct {
-	Config
+	config Config
 
 	// checkLease returns an error if the term is over although its context has not ended.
 	checkLease func() error
@@ -48,7 +48,7 @@ type term struct {
 func newTerm(config Config, all kinds, gauges *gauges, checkLease func() error) *term {
 	informers, view := newInformers(all)
 	t := &term{
-		Config:     config,
+		config:     config,
 		checkLease: checkLease,
 		gauges:     gauges,
 		kinds:      all,
@@ -74,7 +74,7 @@ func newTerm(config Config, all kinds, gauges *gauges, checkLease func() error) 
 func (t *term) run(ctx context.Context) {
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	defer broadcaster.Shutdown()
-	broadcaster.StartRecordingToSink(t.Events)
+	broadcaster.StartRecordingToSink(t.config.Events)
 	t.recorder = broadcaster.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: "statefulset-apiserver"})
 
 	var running sync.WaitGroup
@@ -90,9 +90,9 @@ func (t *term) run(ctx context.Context) {
 	if !cache.WaitForCacheSync(ctx.Done(), t.informers.synced()...) {
 		return
 	}
-	klog.FromContext(ctx).Info("Controlling sets", "identity", t.Identity)
+	klog.FromContext(ctx).Info("Controlling sets", "identity", t.config.Identity)
 	t.evaluateInterruptedSets(ctx)
-	for range t.ConcurrentSyncs {
+	for range t.config.ConcurrentSyncs {
 		running.Go(func() { t.work(ctx) })
 	}
 	<-ctx.Done()

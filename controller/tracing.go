@@ -23,7 +23,7 @@ import (
 func (t *term) startSpan(ctx context.Context, set *v1.StatefulSet) (context.Context, trace.Span) {
 	id, _ := identity.RolloutTrace(set)
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id}))
-	return t.Tracer.Start(ctx, "sync", trace.WithAttributes(
+	return t.config.Tracer.Start(ctx, "sync", trace.WithAttributes(
 		attribute.String("set.namespace", set.Namespace), attribute.String("set.name", set.Name),
 		attribute.String("set.uid", string(set.UID)), attribute.Int64("set.generation", set.Generation)))
 }

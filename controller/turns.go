@@ -67,7 +67,7 @@ func (t *term) work(ctx context.Context) {
 			switch {
 			case ctx.Err() != nil:
 			case t.interruptedSets.isEvaluating(key):
-				t.queue.AddAfter(key, t.RetryPeriod)
+				t.queue.AddAfter(key, t.config.RetryPeriod)
 			default:
 				t.syncAndRequeue(ctx, turn, key)
 			}
@@ -79,16 +79,16 @@ func (t *term) work(ctx context.Context) {
 // awaitSync waits until a sync is done. If another set needs the worker, it returns earlier, and
 // the sync waits for its running writes without a worker.
 func (t *term) awaitSync(logger klog.Logger, turn *turn, done <-chan struct{}) {
-	ticker := t.Clock.NewTicker(turnLength)
+	ticker := t.config.Clock.NewTicker(turnLength)
 	defer ticker.Stop()
-	for began := t.Clock.Now(); ; {
+	for began := t.config.Clock.Now(); ; {
 		select {
 		case <-done:
 			return
 		case <-ticker.C():
 		}
 		others := t.queue.Len() > 0
-		if others || t.Clock.Since(began) >= longestTurn {
+		if others || t.config.Clock.Since(began) >= longestTurn {
 			turn.end()
 		}
 		if !others {

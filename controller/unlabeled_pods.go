@@ -103,7 +103,7 @@ func (t *term) searchUnlabeledPods(ctx context.Context, set *v1.StatefulSet, sta
 	}
 	ctx, cancel := context.WithTimeout(ctx, hostread.Timeout)
 	defer cancel()
-	pods, err := t.Host.CoreV1().Pods(set.Namespace).List(ctx,
+	pods, err := t.config.Host.CoreV1().Pods(set.Namespace).List(ctx,
 		metav1.ListOptions{LabelSelector: selector.Add(*unlabeled).String(), ResourceVersion: "0", Limit: podsInAPage})
 	if err != nil {
 		return fmt.Errorf("listing pods without label %s: %w", appsv1.StatefulSetPodNameLabel, err)
@@ -187,7 +187,7 @@ func (t *term) readUnlabeledPods(ctx context.Context, state *setState) ([]*corev
 			state.dropUnlabeledPod(name)
 		}
 	}
-	due := state.unlabeledPodsDue(t.Clock.Now())
+	due := state.unlabeledPodsDue(t.config.Clock.Now())
 	errs := hostread.InParallel(ctx, len(due), unlabeledPodsAtOnce, func(i int) error { return t.refreshUnlabeledPod(ctx, state, due[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (t *term) refreshUnlabeledPod(ctx context.Context, state *setState, name st
 		state.wrote(podsResource, pod.ResourceVersion)
 		return &staleRead{fmt.Errorf("pod %q is not in the cache yet", name)}
 	default:
-		state.recordUnlabeledPod(name, pod, t.Clock.Now())
+		state.recordUnlabeledPod(name, pod, t.config.Clock.Now())
 	}
 	return nil
 }

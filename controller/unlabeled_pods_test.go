@@ -29,7 +29,7 @@ func TestAPodThatCannotBeWatchedIsReadFromTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
+	term.config.Clock = clock
 	key := cache.MetaObjectToName(set)
 
 	term.execute(t.Context(), nil, set,
@@ -96,7 +96,7 @@ func TestPodsThatCannotBeWatchedAreNotReadAtEverySync(t *testing.T) {
 	set := parallelSet("web", many)
 	term, host := newTestTerm(t, set)
 	clock := clocktesting.NewFakeClock(time.Now())
-	term.Clock = clock
+	term.config.Clock = clock
 	key := cache.MetaObjectToName(set)
 	for ordinal := range many {
 		pod := newPod(set, ordinal)
@@ -149,7 +149,7 @@ func TestAnUnlabeledPodThatHasChangedIsLookedAtAgain(t *testing.T) {
 	}
 	refuse(host, "patch", "web-0", apierrors.NewConflict(corev1.Resource("pods"), "web-0", fmt.Errorf("changed")))
 	term.execute(t.Context(), nil, set, plan.Plan{Chains: []action.Chain{{action.RepairPod{Pod: targetOf(metav1.Object(unlabelled))}}}})
-	if due := term.states.getOrCreate(key).unlabeledPodsDue(term.Clock.Now()); len(due) != 1 {
+	if due := term.states.getOrCreate(key).unlabeledPodsDue(term.config.Clock.Now()); len(due) != 1 {
 		t.Errorf("got %v to be looked at after a conflict, want the pod", due)
 	}
 }

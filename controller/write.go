@@ -130,7 +130,7 @@ type generationID struct {
 // waitDurable returns when the current generation of the set cannot be lost unnoticed. It asks once
 // for each generation in each term.
 func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
-	if t.WaitDurable == nil {
+	if t.config.WaitDurable == nil {
 		return nil
 	}
 	state, wanted := t.states.getOrCreate(cache.MetaObjectToName(set)), generationID{set.UID, set.Generation}
@@ -139,7 +139,7 @@ func (t *term) waitDurable(ctx context.Context, set *v1.StatefulSet) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if err := t.WaitDurable(limited, set.ResourceVersion); err != nil {
+	if err := t.config.WaitDurable(limited, set.ResourceVersion); err != nil {
 		if ctx.Err() != nil {
 			return errTermOver
 		}

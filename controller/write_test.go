@@ -45,7 +45,7 @@ func TestNothingIsWrittenForAGenerationThatMayGetLost(t *testing.T) {
 	set := newSet("web")
 	term, host := newTestTerm(t, set)
 	store := &noting{host: host}
-	term.WaitDurable = store.waitDurable
+	term.config.WaitDurable = store.waitDurable
 
 	for ordinal := range 2 {
 		term.execute(t.Context(), nil, set, createPod(set, ordinal))
@@ -69,7 +69,7 @@ func TestASetThatMayGetLostWaits(t *testing.T) {
 	set := newSet("web")
 	term, host := newTestTerm(t, set)
 	store := &noting{host: host, answer: errors.New("the store was exchanged")}
-	term.WaitDurable = store.waitDurable
+	term.config.WaitDurable = store.waitDurable
 
 	done := term.execute(t.Context(), nil, set, createPod(set, 0))
 	if len(done.failures) != 1 || !errors.Is(done.failures[0].Err, store.answer) {

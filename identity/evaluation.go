@@ -99,9 +99,9 @@ func (e Evaluation) sources() []Source {
 	return append(slices.Clone(e.older), SourceOf(e.set))
 }
 
-// IsSetAside reports whether the expressions of a set are not evaluated any more, because processes
-// ended while they evaluated them.
-func IsSetAside(set *v1.StatefulSet) bool {
+// IsEvaluationStopped reports whether the expressions of a set are not evaluated any more, because
+// processes ended while they evaluated them.
+func IsEvaluationStopped(set *v1.StatefulSet) bool {
 	return set.Status.Evaluation.IsStopped() && set.Status.Evaluation.Inputs == evaluatedInputs(set)
 }
 

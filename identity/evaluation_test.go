@@ -115,8 +115,8 @@ func TestASetIsSetAsideAsLongAsItsInputsAreTheSame(t *testing.T) {
 		"a stop":                            {&v1.StatefulSetEvaluation{Inputs: inputs, StoppedAt: new(metav1.Now())}, true},
 		"a stop of other inputs":            {&v1.StatefulSetEvaluation{Inputs: "other", StoppedAt: new(metav1.Now())}, false},
 	} {
-		if set.Status.Evaluation = test.mark; IsSetAside(set) != test.want {
-			t.Errorf("%s: got set aside %t, want %t", sentence, IsSetAside(set), test.want)
+		if set.Status.Evaluation = test.mark; IsEvaluationStopped(set) != test.want {
+			t.Errorf("%s: got set aside %t, want %t", sentence, IsEvaluationStopped(set), test.want)
 		}
 	}
 }

@@ -33,32 +33,32 @@ func GeneratedOf(object metav1.Object) []string {
 
 // GeneratedText is the value of v1.GeneratedAnnotation for an object whose member also uses these
 // Secrets.
-func GeneratedText(object metav1.Object, given []string) string {
-	all := slices.DeleteFunc(GeneratedOf(object), func(name string) bool { return slices.Contains(given, name) })
-	all = append(all, given...)
+func GeneratedText(object metav1.Object, used []string) string {
+	all := slices.DeleteFunc(GeneratedOf(object), func(name string) bool { return slices.Contains(used, name) })
+	all = append(all, used...)
 	return strings.Join(all[max(0, len(all)-mostKnown):], ",")
 }
 
-// ClaimGiven returns a claim that records that its member uses these Secrets. It shares everything
-// with the claim except its annotations.
-func ClaimGiven(claim *corev1.PersistentVolumeClaim, secrets []string) *corev1.PersistentVolumeClaim {
+// ClaimUsingSecrets returns a claim that records that its member uses these Secrets. It shares
+// everything with the claim except its annotations.
+func ClaimUsingSecrets(claim *corev1.PersistentVolumeClaim, secrets []string) *corev1.PersistentVolumeClaim {
 	if len(secrets) == 0 {
 		return claim
 	}
-	given := *claim
-	given.Annotations = annotated(claim, secrets)
-	return &given
+	annotatedClaim := *claim
+	annotatedClaim.Annotations = annotated(claim, secrets)
+	return &annotatedClaim
 }
 
-// PodGiven returns a pod that records that its member uses these Secrets. It shares everything with
-// the pod except its annotations.
-func PodGiven(pod *corev1.Pod, secrets []string) *corev1.Pod {
+// PodUsingSecrets returns a pod that records that its member uses these Secrets. It shares
+// everything with the pod except its annotations.
+func PodUsingSecrets(pod *corev1.Pod, secrets []string) *corev1.Pod {
 	if len(secrets) == 0 {
 		return pod
 	}
-	given := *pod
-	given.Annotations = annotated(pod, secrets)
-	return &given
+	annotatedPod := *pod
+	annotatedPod.Annotations = annotated(pod, secrets)
+	return &annotatedPod
 }
 
 func annotated(object metav1.Object, secrets []string) map[string]string {

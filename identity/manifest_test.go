@@ -49,7 +49,7 @@ func readings(manifest string) map[string]string {
 	}
 	without := set.DeepCopy()
 	without.Spec.ObjectTemplates = nil
-	NoteRemovedTemplates(without, set, metav1.Time{Time: time.Unix(0, 0)})
+	RecordRemovedTemplates(without, set, metav1.Time{Time: time.Unix(0, 0)})
 	for _, removed := range RemovedTemplates(&without.Status) {
 		told["retention"] = fmt.Sprintf("%s %q", removed.Kind, removed.ObjectName)
 	}

@@ -15,8 +15,8 @@ import (
 // in each of the namespaces, so this and MostObjectKinds together limit the watches to 5,000.
 const MostObjectNamespaces = 50
 
-// mostNamespacesTold is the maximum number of namespaces that a message lists.
-const mostNamespacesTold = 5
+// maxListedNamespaces is the maximum number of namespaces that a message lists.
+const maxListedNamespaces = 5
 
 // ObjectNamespaces are the namespaces in which supporting objects of sets are created, watched and
 // deleted. Nil means all namespaces.
@@ -34,12 +34,12 @@ func (n ObjectNamespaces) Has(namespace string) bool {
 func (n ObjectNamespaces) Excluded(namespace string) string {
 	return fmt.Sprintf(
 		"this server creates, watches and deletes supporting objects only in the namespaces that its flag --object-namespaces lists (%s), "+
-			"and %q is not one of them", n.told(), namespace)
+			"and %q is not one of them", n.summary(), namespace)
 }
 
-func (n ObjectNamespaces) told() string {
-	if more := len(n) - mostNamespacesTold; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(n[:mostNamespacesTold], ", "), more)
+func (n ObjectNamespaces) summary() string {
+	if more := len(n) - maxListedNamespaces; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(n[:maxListedNamespaces], ", "), more)
 	}
 	return strings.Join(n, ", ")
 }

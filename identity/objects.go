@@ -139,12 +139,12 @@ func WithOutputs(pod *corev1.Pod, values map[string]string) *corev1.Pod {
 	if len(values) == 0 {
 		return pod
 	}
-	told := *pod
-	told.Annotations = maps.Clone(pod.Annotations)
+	annotatedPod := *pod
+	annotatedPod.Annotations = maps.Clone(pod.Annotations)
 	for name, value := range values {
-		told.Annotations[v1.OutputAnnotationPrefix+name] = value
+		annotatedPod.Annotations[v1.OutputAnnotationPrefix+name] = value
 	}
-	return &told
+	return &annotatedPod
 }
 
 // outputs are the names of all outputs of a set.

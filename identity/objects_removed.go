@@ -78,12 +78,12 @@ func RemovedKind(removed v1.ObjectTemplateStatus) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(removed.APIVersion, group.Kind)
 }
 
-// NoteRemovedTemplates records in the status of a set which templates were removed from its spec
+// RecordRemovedTemplates records in the status of a set which templates were removed from its spec
 // and have objects to delete. The status must be that of the old set. It is called with the change
 // of the spec, because the retention of a removed template is not known later. A template with
 // another kind of objects, or another name of its objects, is another template. If the new spec has
 // a template of the same name, its retention applies to the objects of the removed one, too.
-func NoteRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
+func RecordRemovedTemplates(set, old *v1.StatefulSet, now metav1.Time) {
 	if equality.Semantic.DeepEqual(set.Spec.ObjectTemplates, old.Spec.ObjectTemplates) {
 		return
 	}

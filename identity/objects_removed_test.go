@@ -99,7 +99,7 @@ func TestNoteRemovedTemplates(t *testing.T) {
 				for _, line := range state {
 					set.Spec.ObjectTemplates = append(set.Spec.ObjectTemplates, described(t, line))
 				}
-				identity.NoteRemovedTemplates(set, old, metav1.NewTime(now))
+				identity.RecordRemovedTemplates(set, old, metav1.NewTime(now))
 				now = now.Add(time.Hour)
 			}
 			if got := removedText(&set.Status); strings.Join(got, "\n") != strings.Join(test.want, "\n") {
@@ -114,7 +114,7 @@ func TestNoMoreRemovedTemplatesAreNotedThanThereMayBe(t *testing.T) {
 	for n := range identity.MostRemovedTemplates + 4 {
 		old := set.DeepCopy()
 		set.Spec.ObjectTemplates = []v1.ObjectTemplate{described(t, fmt.Sprintf("t%d ConfigMap $(IDENTITY)-t%[1]d Delete", n))}
-		identity.NoteRemovedTemplates(set, old, metav1.Now())
+		identity.RecordRemovedTemplates(set, old, metav1.Now())
 	}
 	got := removedText(&set.Status)
 	if len(got) != identity.MostRemovedTemplates || !strings.HasPrefix(got[0], "t0 ") {
@@ -127,7 +127,7 @@ func TestKindsOfRemovedTemplatesAreKnown(t *testing.T) {
 		ObjectTemplates: []v1.ObjectTemplate{described(t, "init Job $(SET)-init Delete"), described(t, "conf ConfigMap $(IDENTITY)-conf")}}}
 	set := old.DeepCopy()
 	set.Spec.ObjectTemplates = set.Spec.ObjectTemplates[1:]
-	identity.NoteRemovedTemplates(set, old, metav1.Now())
+	identity.RecordRemovedTemplates(set, old, metav1.Now())
 	got, want := fmt.Sprint(identity.ObjectKinds(set)), "[/v1, Kind=ConfigMap batch/v1, Kind=Job]"
 	if got != want {
 		t.Errorf("got the kinds %s, want %s", got, want)

@@ -22,18 +22,18 @@ import (
 // whose override has another hash is recreated.
 const hashVersion = "1-"
 
-// said has the parts of an override that apply to pods. It does not have the name, the ordinals and
-// the claims: no member is recreated for them.
-type said struct {
-	Labels       map[string]string   `json:"labels,omitempty"`
-	Annotations  map[string]string   `json:"annotations,omitempty"`
-	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
-	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
-	Containers   []saidOfContainer   `json:"containers,omitempty"`
-	Values       map[string]string   `json:"values,omitempty"`
+// podOverride has the parts of an override that apply to pods. It does not have the name, the
+// ordinals and the claims: no member is recreated for them.
+type podOverride struct {
+	Labels       map[string]string      `json:"labels,omitempty"`
+	Annotations  map[string]string      `json:"annotations,omitempty"`
+	NodeSelector map[string]string      `json:"nodeSelector,omitempty"`
+	Tolerations  []corev1.Toleration    `json:"tolerations,omitempty"`
+	Containers   []podContainerOverride `json:"containers,omitempty"`
+	Values       map[string]string      `json:"values,omitempty"`
 }
 
-type saidOfContainer struct {
+type podContainerOverride struct {
 	Name     string              `json:"name"`
 	Image    string              `json:"image,omitempty"`
 	Limits   corev1.ResourceList `json:"limits,omitempty"`
@@ -44,11 +44,11 @@ type saidOfContainer struct {
 // hashOf is a digest of the parts of an override that apply to pods. It is empty if there are none.
 // It does not depend on the order of containers.
 func hashOf(override *v1.MemberOverride) string {
-	all := said{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector,
+	all := podOverride{Labels: override.Labels, Annotations: override.Annotations, NodeSelector: override.NodeSelector,
 		Tolerations: override.Tolerations, Values: override.Values}
 	for i := range override.Containers {
 		c := &override.Containers[i]
-		one := saidOfContainer{Name: c.Name, Image: c.Image, Env: c.Env}
+		one := podContainerOverride{Name: c.Name, Image: c.Image, Env: c.Env}
 		if c.Resources != nil {
 			one.Limits, one.Requests = c.Resources.Limits, c.Resources.Requests
 		}
@@ -56,7 +56,7 @@ func hashOf(override *v1.MemberOverride) string {
 			all.Containers = append(all.Containers, one)
 		}
 	}
-	slices.SortStableFunc(all.Containers, func(a, b saidOfContainer) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all.Containers, func(a, b podContainerOverride) int { return cmp.Compare(a.Name, b.Name) })
 	text, err := json.Marshal(all)
 	if err != nil {
 		// Values that were decoded can be encoded.

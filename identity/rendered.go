@@ -24,7 +24,7 @@ func (o *Overrides) renderSource(identity *v1.MemberIdentity) render.Source {
 	roster := OrdinalsOf(o.set)
 	source := render.Source{
 		Identity: identity, Name: o.set.Name, Namespace: o.set.Namespace, ServiceName: o.set.Spec.ServiceName,
-		Replicas: roster.Len(), Wanted: roster.Ranges, Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
+		Replicas: roster.Len(), Desired: roster.Ranges, Selected: SelectedKeys(o.set.Spec.Selector), Outputs: outputs(o.set),
 		Evaluation: o.within,
 	}
 	for i := range o.set.Spec.Overrides {

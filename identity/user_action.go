@@ -24,9 +24,9 @@ const RestartedAtAnnotation = "kubectl.kubernetes.io/restartedAt"
 // mostOfRanges is the maximum number of ranges of members that a sentence names.
 const mostOfRanges = 3
 
-// NoteUserAction records a request of a user in the status of a set. It replaces the last request
+// RecordUserAction records a request of a user in the status of a set. It replaces the last request
 // of the same kind. It does not change slices that the status shares with another set.
-func NoteUserAction(set *v1.StatefulSet, action v1.UserAction) {
+func RecordUserAction(set *v1.StatefulSet, action v1.UserAction) {
 	action.User, action.Generation = userName(action.User), set.Generation
 	actions := slices.DeleteFunc(slices.Clone(set.Status.UserActions), func(a v1.UserAction) bool { return a.Action == action.Action })
 	actions = append(actions, action)
@@ -51,7 +51,7 @@ func userName(name string) string {
 
 // DescribeUserAction describes in a sentence who did what to a set, and when.
 func DescribeUserAction(set string, a *v1.UserAction) string {
-	return fmt.Sprintf("%s %s at %s", UserText(a.User), deed(set, a), a.Time.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s %s at %s", UserText(a.User), describeAction(set, a), a.Time.UTC().Format(time.RFC3339))
 }
 
 // UserText is the name of a user for a sentence. It is quoted if it could be mistaken for other
@@ -63,7 +63,7 @@ func UserText(name string) string {
 	return name
 }
 
-func deed(set string, a *v1.UserAction) string {
+func describeAction(set string, a *v1.UserAction) string {
 	switch a.Action {
 	case v1.PromoteUserAction:
 		return fmt.Sprintf("promoted step %d of the update to %s", a.Step, a.Revision)

@@ -23,7 +23,7 @@ func TestTheLastActionOfEachSortIsKept(t *testing.T) {
 		v1.EvaluateUserAction, v1.PromoteAllUserAction}
 	for _, user := range []string{"ann", "bob"} {
 		for _, action := range all {
-			NoteUserAction(set, v1.UserAction{Action: action, User: user})
+			RecordUserAction(set, v1.UserAction{Action: action, User: user})
 		}
 	}
 	var got []string
@@ -36,7 +36,7 @@ func TestTheLastActionOfEachSortIsKept(t *testing.T) {
 		t.Errorf("the status has %q, want %q", got, want)
 	}
 	shared := *set
-	NoteUserAction(&shared, v1.UserAction{Action: v1.AbortUserAction, User: "eve"})
+	RecordUserAction(&shared, v1.UserAction{Action: v1.AbortUserAction, User: "eve"})
 	if by := set.Status.UserActions[0].User; by != "bob" {
 		t.Errorf("the set that shares the status names %s, want bob still", by)
 	}
@@ -52,7 +52,7 @@ func TestNamesOfUsersAreBounded(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			set := &v1.StatefulSet{}
-			NoteUserAction(set, v1.UserAction{Action: v1.AbortUserAction, User: c.name})
+			RecordUserAction(set, v1.UserAction{Action: v1.AbortUserAction, User: c.name})
 			if got := set.Status.UserActions[0].User; got != c.want || len(got) > v1.MostOfUserName || !utf8.ValidString(got) {
 				t.Errorf("got %q of %d bytes, want %q", got, len(got), c.want)
 			}

@@ -36,7 +36,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(error), err error) {
 	return func(err error) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.window.Note(Answer{Began: began, Ended: time.Now(), Err: err, Full: g.through >= g.window.Size()})
+		g.window.Record(Answer{Began: began, Ended: time.Now(), Err: err, Full: g.through >= g.window.Size()})
 		g.through--
 		g.admit()
 	}, nil

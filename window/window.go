@@ -74,8 +74,8 @@ type Answer struct {
 	Full bool
 }
 
-// Note records an answer, and may resize the window.
-func (w *Window) Note(a Answer) {
+// Record records an answer, and may resize the window.
+func (w *Window) Record(a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !a.Began.After(w.cut) && !w.cut.IsZero() {

@@ -28,7 +28,7 @@ func (h *host) answers(took time.Duration, err error) {
 	began, size := h.now.Add(time.Millisecond), h.window.Size()
 	h.now = began.Add(took)
 	for range size {
-		h.window.Note(Answer{Began: began, Ended: h.now, Err: err, Full: true})
+		h.window.Record(Answer{Began: began, Ended: h.now, Err: err, Full: true})
 	}
 }
 
@@ -80,7 +80,7 @@ func repeat(n int, do func()) {
 func TestAWindowThatIsNotUsedUpDoesNotGrow(t *testing.T) {
 	w, now := New(4, 16, 256), time.Unix(1000, 0)
 	for i := range 100 {
-		w.Note(Answer{Began: now, Ended: now.Add(time.Millisecond), Full: i%4 == 0})
+		w.Record(Answer{Began: now, Ended: now.Add(time.Millisecond), Full: i%4 == 0})
 	}
 	if got := w.Size(); got != 16 {
 		t.Errorf("got a window of %d, want 16 as before", got)
@@ -94,7 +94,7 @@ func TestAFewSlowAnswersAmongFastOnesSayNothingOfTheHost(t *testing.T) {
 		if i%3 == 0 { // those of a set behind a webhook that hangs
 			took = 10 * time.Second
 		}
-		w.Note(Answer{Began: now, Ended: now.Add(took), Full: true})
+		w.Record(Answer{Began: now, Ended: now.Add(took), Full: true})
 	}
 	if got := w.Size(); got < 64 {
 		t.Errorf("got a window of %d, want it to have grown beyond 64", got)
@@ -105,7 +105,7 @@ func TestWhatWasSentBeforeTheCutIsNotHeldAgainstTheNewWindow(t *testing.T) {
 	w, now := New(4, 64, 256), time.Unix(1000, 0)
 	busy := apierrors.NewTooManyRequests("busy", 1)
 	for i := range 64 {
-		w.Note(Answer{Began: now, Ended: now.Add(time.Duration(i+1) * time.Millisecond), Err: busy, Full: true})
+		w.Record(Answer{Began: now, Ended: now.Add(time.Duration(i+1) * time.Millisecond), Err: busy, Full: true})
 	}
 	if got := w.Size(); got != 32 {
 		t.Errorf("got a window of %d, want 32: one halving for what was sent together", got)

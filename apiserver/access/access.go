@@ -19,8 +19,8 @@ import (
 // ApplyAuthentication makes the host cluster authenticate callers. Its client is the only one with
 // a rate limit, 200 token reviews a second, because callers without credentials can cause these
 // requests.
-func ApplyAuthentication(given *options.DelegatingAuthenticationOptions, generic *genericapiserver.Config) error {
-	if err := given.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
+func ApplyAuthentication(opts *options.DelegatingAuthenticationOptions, generic *genericapiserver.Config) error {
+	if err := opts.ApplyTo(&generic.Authentication, generic.SecureServing, generic.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing authentication: %w", err)
 	}
 	generic.Authentication.Authenticator = healthAnonymous{newBoundedTokens(generic.Authentication.Authenticator)}
@@ -32,19 +32,19 @@ func ApplyAuthentication(given *options.DelegatingAuthenticationOptions, generic
 // arrival: a caller that asks about many names, or under many names, would make all others wait.
 // This client has no rate limit. Priority and fairness, which runs before it, limits the concurrent
 // requests and shares them fairly, and the host cluster has queues too.
-func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *genericapiserver.Config) error {
-	client, err := reviewClient(given)
+func ApplyAuthorization(opts *options.DelegatingAuthorizationOptions, generic *genericapiserver.Config) error {
+	client, err := reviewClient(opts)
 	if err != nil {
 		return fmt.Errorf("preparing authorization: %w", err)
 	}
-	paths, err := path.NewAuthorizer(given.AlwaysAllowPaths)
+	paths, err := path.NewAuthorizer(opts.AlwaysAllowPaths)
 	if err != nil {
-		return fmt.Errorf("preparing authorization: --authorization-always-allow-paths is %q: %w", given.AlwaysAllowPaths, err)
+		return fmt.Errorf("preparing authorization: --authorization-always-allow-paths is %q: %w", opts.AlwaysAllowPaths, err)
 	}
 	delegated, err := authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: client.AuthorizationV1(),
-		AllowCacheTTL:             given.AllowCacheTTL,
-		DenyCacheTTL:              given.DenyCacheTTL,
+		AllowCacheTTL:             opts.AllowCacheTTL,
+		DenyCacheTTL:              opts.DenyCacheTTL,
 		WebhookRetryBackoff:       options.DefaultAuthWebhookRetryBackoff(),
 	}.New()
 	if err != nil {
@@ -52,7 +52,7 @@ func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *
 	}
 	generic.Authorization.Authorizer, err = union.New(
 		union.NamedAuthorizer{
-			AuthorizerName: "kubernetes.io/always-allow-groups", Authorizer: authorizerfactory.NewPrivilegedGroups(given.AlwaysAllowGroups...)},
+			AuthorizerName: "kubernetes.io/always-allow-groups", Authorizer: authorizerfactory.NewPrivilegedGroups(opts.AlwaysAllowGroups...)},
 		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/always-allow-paths", Authorizer: paths},
 		union.NamedAuthorizer{AuthorizerName: "kubernetes.io/webhook", Authorizer: delegated},
 	)
@@ -63,12 +63,12 @@ func ApplyAuthorization(given *options.DelegatingAuthorizationOptions, generic *
 }
 
 // reviewClient returns a client for access reviews by the host cluster.
-func reviewClient(given *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
-	config, err := hostcluster.ReadConfig(given.RemoteKubeConfigFile)
+func reviewClient(opts *options.DelegatingAuthorizationOptions) (kubernetes.Interface, error) {
+	config, err := hostcluster.ReadConfig(opts.RemoteKubeConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	config.Timeout = given.ClientTimeout
+	config.Timeout = opts.ClientTimeout
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)

@@ -21,7 +21,7 @@ import (
 // Apply makes the server follow the namespaces, policies, webhooks, quotas and flow schemas of the
 // host cluster. own is the namespace of this server in the host cluster, and objects are the
 // namespaces in which the controller creates supporting objects.
-func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig,
+func Apply(opts *options.AdmissionOptions, features *options.FeatureOptions, generic *genericapiserver.RecommendedConfig,
 	host *hostcluster.Host,
 	policies *Policies, own string, objects identity.ObjectNamespaces,
 ) error {
@@ -35,7 +35,7 @@ func Apply(given *options.AdmissionOptions, features *options.FeatureOptions, ge
 	if err := features.ApplyTo(&generic.Config, host.Client, generic.SharedInformerFactory); err != nil {
 		return fmt.Errorf("preparing priority and fairness: %w", err)
 	}
-	if err := given.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.Client, dynamicClient,
+	if err := opts.ApplyTo(&generic.Config, generic.SharedInformerFactory, host.Client, dynamicClient,
 		utilfeature.DefaultFeatureGate, generic.EffectiveVersion, quotaInitializer{}, policies,
 		objectInitializer{host, own, objects}); err != nil {
 		return fmt.Errorf("preparing admission: %w", err)

@@ -8,6 +8,6 @@ import "context"
 // What tests with a whole server, which are in another package, see of the policies.
 const PolicyDoubts = policyDoubts
 
-func Look(ctx context.Context, p *Policies) { p.look(ctx) }
+func Look(ctx context.Context, p *Policies) { p.sync(ctx) }
 
 func Ready(p *Policies) error { return p.ready() }

@@ -18,7 +18,7 @@ import (
 func noted(set, old *v1.StatefulSet) *v1.StatefulSet {
 	return but(set, func(s *v1.StatefulSet) {
 		s.Status = *old.Status.DeepCopy()
-		identity.NoteRemovedTemplates(s, old, metav1.Now())
+		identity.RecordRemovedTemplates(s, old, metav1.Now())
 	})
 }
 

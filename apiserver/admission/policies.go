@@ -174,11 +174,12 @@ func (p *Policies) run(ctx context.Context) {
 	if p.applied.Load() {
 		p.informers.Start(ctx.Done())
 	}
-	wait.JitterUntilWithContext(ctx, p.look, policyPeriod, 0.1, true)
+	wait.JitterUntilWithContext(ctx, p.sync, policyPeriod, 0.1, true)
 }
 
-// look asks the host cluster again, and follows its answer. Without an answer, nothing changes.
-func (p *Policies) look(ctx context.Context) {
+// sync asks the host cluster again whether it serves the policies, and follows its answer. Without
+// an answer, nothing changes.
+func (p *Policies) sync(ctx context.Context) {
 	served, err := p.serves(ctx)
 	switch {
 	case err != nil:

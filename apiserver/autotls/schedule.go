@@ -35,8 +35,8 @@ type decision struct {
 	due bool
 	// signer is the CA to sign with, once it is published. It may be none.
 	signer issuer.Authority
-	// look is when the same CAs lead to another decision.
-	look time.Time
+	// recheckAt is when the same CAs lead to another decision.
+	recheckAt time.Time
 }
 
 // decide decides about the existing CAs, the newest last. At least one of them must be able to sign
@@ -45,15 +45,15 @@ func (s schedule) decide(now time.Time, held []issuer.Authority) decision {
 	trusted := slices.DeleteFunc(slices.Clone(held), func(a issuer.Authority) bool { return !a.Valid(now) })
 	signers := signing(trusted)
 	newest := signers[len(signers)-1]
-	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.Renewal()), look: newest.Renewal()}
+	d := decision{trusted: trusted, signer: newest, due: !now.Before(newest.Renewal()), recheckAt: newest.Renewal()}
 	if len(signers) > 1 {
 		if settled := s.settled(newest); now.Before(settled) {
-			d.signer, d.look = signers[len(signers)-2], earlier(d.look, settled)
+			d.signer, d.recheckAt = signers[len(signers)-2], earlier(d.recheckAt, settled)
 		}
 	}
 	if len(trusted) > 1 {
 		if obsolete := s.obsolete(newest); now.Before(obsolete) {
-			d.look = earlier(d.look, obsolete)
+			d.recheckAt = earlier(d.recheckAt, obsolete)
 		} else {
 			d.trusted = []issuer.Authority{newest}
 		}

@@ -88,7 +88,7 @@ func TestWhichAuthoritiesAreWanted(t *testing.T) {
 			if got.due != tc.due {
 				t.Errorf("another is due: got %v, want %v", got.due, tc.due)
 			}
-			if look := got.look.Sub(begin()); look != tc.look {
+			if look := got.recheckAt.Sub(begin()); look != tc.look {
 				t.Errorf("next look: got after %s, want after %s", look, tc.look)
 			}
 		})

@@ -101,8 +101,8 @@ func (k keeper) write(ctx context.Context, old kept, all []issuer.Authority) err
 	return nil
 }
 
-// tell publishes the CAs for clients that reach the server directly.
-func (k keeper) tell(ctx context.Context, bundle []byte) error {
+// publishConfigMap publishes the CAs in a ConfigMap, for clients that reach the server directly.
+func (k keeper) publishConfigMap(ctx context.Context, bundle []byte) error {
 	configs := k.core.ConfigMaps(k.namespace)
 	there, err := configs.Get(ctx, configName, metav1.GetOptions{})
 	data := map[string]string{issuer.CertificatesKey: string(bundle)}

@@ -122,7 +122,7 @@ func (c *Certificate) serve(made leaf) {
 // RunOnce issues the certificate if possible, so that the server need not start with one that no
 // client trusts.
 func (c *Certificate) RunOnce(ctx context.Context) error {
-	_, err := c.look(ctx)
+	_, err := c.sync(ctx)
 	return err
 }
 

@@ -22,8 +22,8 @@ const (
 	// A failed sync is retried less and less often.
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 30 * time.Second
-	// lookTimeout limits the requests of one sync.
-	lookTimeout = 20 * time.Second
+	// syncTimeout limits the requests of one sync.
+	syncTimeout = 20 * time.Second
 	// mostSteps is how many times everything may change during one sync, by this replica or by
 	// another.
 	mostSteps = 5
@@ -35,18 +35,18 @@ const (
 var errAgain = errors.New("the CAs have changed")
 
 func (c *Certificate) work(ctx context.Context) {
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	for {
 		key, ended := c.queue.Get()
 		if ended {
 			return
 		}
-		next, err := c.look(ctx)
+		next, err := c.sync(ctx)
 		if err == nil {
 			c.queue.Forget(key)
 			c.queue.AddAfter(key, min(longestRest, max(0, next.Sub(c.clock.Now()))))
 		} else {
-			if ctx.Err() == nil && told.IsDue(err, c.clock.Now()) {
+			if ctx.Err() == nil && throttle.IsDue(err, c.clock.Now()) {
 				klog.FromContext(ctx).Error(err, "Failed to sync the serving certificate")
 			}
 			c.queue.AddRateLimited(key)
@@ -55,10 +55,10 @@ func (c *Certificate) work(ctx context.Context) {
 	}
 }
 
-// look does what is due, and returns when something is due next. If it fails, the server keeps its
+// sync does what is due, and returns when something is due next. If it fails, the server keeps its
 // certificate.
-func (c *Certificate) look(ctx context.Context) (next time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+func (c *Certificate) sync(ctx context.Context) (next time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	for range mostSteps {
 		next, err = c.step(ctx)
@@ -97,7 +97,7 @@ func (c *Certificate) step(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, err
 	}
 	renewal, err := c.renew(ctx, registered.host, d.signer, now)
-	return earlier(d.look, renewal), err
+	return earlier(d.recheckAt, renewal), err
 }
 
 // begin creates the first CA. The CAs that the host cluster trusts already stay trusted, because a
@@ -152,7 +152,7 @@ func (c *Certificate) publish(ctx context.Context, registered registration, trus
 		}
 		klog.FromContext(ctx).Info("Published the trusted CAs in the APIService", "authorities", len(trusted))
 	}
-	return c.keeper.tell(ctx, bundle)
+	return c.keeper.publishConfigMap(ctx, bundle)
 }
 
 // renew issues another certificate if that is due, and returns when the next renewal is due.

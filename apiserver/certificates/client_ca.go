@@ -32,9 +32,9 @@ const (
 // server loads them while it already serves, and until then answers clients that they are
 // unauthorized. Clients would not retry that.
 func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureServingInfo, host kubernetes.Interface,
-	given *options.DelegatingAuthenticationOptions) {
+	opts *options.DelegatingAuthenticationOptions) {
 	known := serving.ClientCA
-	if known == nil || given.SkipInClusterLookup {
+	if known == nil || opts.SkipInClusterLookup {
 		return
 	}
 	config, err := host.CoreV1().ConfigMaps(authoritiesNamespace).Get(ctx, authoritiesName, metav1.GetOptions{})
@@ -45,8 +45,8 @@ func HoldUntilClientCAs(ctx context.Context, serving *genericapiserver.SecureSer
 	}
 	var wanted [][]byte
 	for key, file := range map[string]string{
-		"client-ca-file":               given.ClientCert.ClientCA,
-		"requestheader-client-ca-file": given.RequestHeader.ClientCAFile,
+		"client-ca-file":               opts.ClientCert.ClientCA,
+		"requestheader-client-ca-file": opts.RequestHeader.ClientCAFile,
 	} {
 		if bundle := bytes.TrimSpace([]byte(config.Data[key])); file == "" && len(bundle) > 0 {
 			wanted = append(wanted, bundle)

@@ -55,8 +55,8 @@ const (
 	longestHolds = 3
 )
 
-// HandOver makes a server hand over its clients, if it has time for that.
-func HandOver(config *genericapiserver.Config) {
+// EnableHandover makes a server hand over its clients, if it has time for that.
+func EnableHandover(config *genericapiserver.Config) {
 	delay, build := config.ShutdownDelayDuration, config.BuildHandlerChainFunc
 	if delay <= 0 {
 		return

@@ -55,7 +55,7 @@ func (w *Watch) check() error {
 // log is the only place where they can be read.
 func (w *Watch) run(ctx context.Context) {
 	logger := klog.FromContext(ctx)
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	failed := false
 	for pause := shortestPause; ; {
 		err := w.askOnce(ctx)
@@ -69,11 +69,11 @@ func (w *Watch) run(ctx context.Context) {
 			pause = shortestPause
 		}
 		switch {
-		case err != nil && told.IsDue(err, time.Now()):
+		case err != nil && throttle.IsDue(err, time.Now()):
 			logger.Error(err, "Not ready: the host cluster cannot be used")
 		case err == nil && failed:
 			logger.Info("The host cluster can be used again")
-			told = logthrottle.Throttle{}
+			throttle = logthrottle.Throttle{}
 		}
 		failed = err != nil
 		select {

@@ -28,15 +28,15 @@ const completer = "kubectl_complete-sts"
 func main() {
 	adapter.Install()
 	quietDiscovery()
-	cmdutil.BehaviorOnFatal(sayAndExit)
+	cmdutil.BehaviorOnFatal(printAndExit)
 	command := newCommand(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	command.SetArgs(arguments(os.Args))
 	cmdutil.CheckErr(cli.RunNoErrOutput(command))
 }
 
-// sayAndExit prints an error and ends the program. The text may contain text from the cluster, so
+// printAndExit prints an error and ends the program. The text may contain text from the cluster, so
 // control characters in it are escaped.
-func sayAndExit(message string, code int) {
+func printAndExit(message string, code int) {
 	if message != "" {
 		fmt.Fprintln(os.Stderr, terminal.Text(strings.TrimSuffix(message, "\n")))
 	}

@@ -101,7 +101,7 @@ func (c copies) keeper(host *rest.Config) (*backup.Keeper, error) {
 	prefix := c.server.Storage.Etcd.StorageConfig.Prefix
 	return &backup.Keeper{
 		Options: *c.options, Place: to, Etcd: etcd, Prefix: prefix, Now: time.Now,
-		Tell: backup.Tell(core.ConfigMaps(c.server.AnchorNamespace)),
+		Publish: backup.PublishTo(core.ConfigMaps(c.server.NoteNamespace)),
 		Check: func(ctx context.Context, file string) (recovery.Contents, error) {
 			return checkElsewhere(ctx, file, prefix, c.options)
 		},

@@ -139,7 +139,7 @@ func newRebuildCommand(options *apiserver.Options) (*cobra.Command, cliflag.Name
 				Open:     func(o *backend.Options) (recovery.Sets, error) { return unserved.Open(o) },
 				Complete: unserved.Complete,
 			}
-			from := recovery.Host{Client: host.Client, AnchorNamespace: options.AnchorNamespace}
+			from := recovery.Host{Client: host.Client, NoteNamespace: options.NoteNamespace}
 			return recovery.Rebuild(cmd.Context(), options.Storage, server, from, *dryRun, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}, sections

@@ -25,7 +25,7 @@ const mostSought = 64
 // values, which of the keys it has. The values themselves are not kept.
 func OutputsFrom(template identity.Object, live *unstructured.Unstructured) map[string]render.Output {
 	if !template.Generates() {
-		return template.Gives(live.Object)
+		return template.EvaluateOutputs(live.Object)
 	}
 	data, _, _ := unstructured.NestedMap(live.Object, "data")
 	keys := map[string]render.Output{}

@@ -240,7 +240,7 @@ func (f *facts) exposedText() string {
 		text += fmt.Sprintf(", and is not changed, because it is also a claim of the older set %s", f.world.Rivals[template])
 	}
 	if more := len(f.exposed) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more claims)", more)
+		text += fmt.Sprintf(" (and %d more %s)", more, words.Plural("claim", more))
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func create(f *facts, d *draft, m member) {
 		d.wait("waiting for the claims of pod %s to record its generated Secrets", name)
 		return
 	}
-	pod, claims = identity.PodGiven(identity.WithOutputs(pod, outputs), secrets), withSecretsRecorded(claims, secrets)
+	pod, claims = identity.PodUsingSecrets(identity.WithOutputs(pod, outputs), secrets), withSecretsRecorded(claims, secrets)
 	d.addChain(append(objects,
 		action.CreateMember{Ordinal: m.ordinal, Claims: claims, Pod: f.withServiceGate(pod), Override: f.dueOverride(m)})...)
 	d.wait("pod %s is being created", name)

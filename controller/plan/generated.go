@@ -199,7 +199,7 @@ func recordSecretsOf(f *facts, m member, names []string) (marks []action.Action)
 
 func withSecretsRecorded(claims []*corev1.PersistentVolumeClaim, secrets []string) []*corev1.PersistentVolumeClaim {
 	for i := range claims {
-		claims[i] = identity.ClaimGiven(claims[i], secrets)
+		claims[i] = identity.ClaimUsingSecrets(claims[i], secrets)
 	}
 	return claims
 }

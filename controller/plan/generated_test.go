@@ -46,7 +46,7 @@ func TestWritesOfASetWithGeneratedSecrets(t *testing.T) {
 func TestAClaimNamesABoundedNumberOfSecrets(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{}
 	for i := range 70 {
-		claim = identity.ClaimGiven(claim, []string{fmt.Sprintf("s-%d", i), "always"})
+		claim = identity.ClaimUsingSecrets(claim, []string{fmt.Sprintf("s-%d", i), "always"})
 	}
 	got := identity.GeneratedOf(claim)
 	if len(got) != 64 || got[0] != "s-7" || !slices.Contains(got, "always") || !slices.Contains(got, "s-69") {

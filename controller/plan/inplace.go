@@ -419,5 +419,6 @@ func (f *facts) whenFree() string {
 	if f.ordered {
 		return "all others are available"
 	}
-	return fmt.Sprintf("that leaves no more than %d members unavailable", f.maxUnavailable())
+	most := f.maxUnavailable()
+	return fmt.Sprintf("that leaves no more than %d %s unavailable", most, words.Plural("member", most))
 }

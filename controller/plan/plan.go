@@ -143,7 +143,7 @@ type Warning struct {
 
 // Compute decides what to do about a world.
 func Compute(world World) Plan {
-	if identity.IsSetAside(world.Set) {
+	if identity.IsEvaluationStopped(world.Set) {
 		return evaluationStoppedPlan(world)
 	}
 	reads := &reader{known: world.Cache}

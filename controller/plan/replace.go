@@ -8,6 +8,7 @@ import (
 
 	v1 "statefulset.dev/api/apps/v1"
 	"statefulset.dev/controller/plan/action"
+	"statefulset.dev/controller/plan/words"
 )
 
 // replaceBrokenRequested removes, in an ordered set, broken pods whose replacement was requested:
@@ -42,7 +43,9 @@ func replaceRequested(f *facts, d *draft) verdict {
 			kept = true
 			d.postpone(f, m)
 		case !d.budget.allows(f, m):
-			d.wait("%s is replaced, as requested, as soon as that leaves no more than %d members unavailable", m.pod.Name, f.maxUnavailable())
+			most := f.maxUnavailable()
+			d.wait("%s is replaced, as requested, as soon as that leaves no more than %d %s unavailable", m.pod.Name, most,
+				words.Plural("member", most))
 		case removeRequested(f, d, m):
 			d.budget.spend(f, m)
 		}

@@ -193,7 +193,7 @@ func (h *host) configure(settings []string) {
 	v1.SetObjectDefaults_StatefulSet(h.set)
 	if !apiequality.Semantic.DeepEqual(before.Spec, h.set.Spec) {
 		h.set.Generation++
-		identity.NoteRemovedTemplates(h.set, before, metav1.Time{Time: h.now})
+		identity.RecordRemovedTemplates(h.set, before, metav1.Time{Time: h.now})
 	}
 }
 

@@ -53,7 +53,7 @@ func (h *host) stepsOf(text string) (steps []v1.RolloutStep) {
 func (s *stage) decide(name string, args []string) bool {
 	if about := s.decisionOf(name, args); about != nil {
 		set := s.set.DeepCopy()
-		if err := decision.Note(set, about, s.strays(args)); err != nil {
+		if err := decision.Record(set, about, s.strays(args)); err != nil {
 			fmt.Fprintf(&s.log, "  refused: %v\n", err)
 			return true
 		}
@@ -82,7 +82,7 @@ func (s *stage) noteBy(args []string, action v1.UserAction) {
 	for _, arg := range args {
 		if user, is := strings.CutPrefix(arg, "by="); is {
 			action.User, action.Time = user, metav1.NewTime(s.now)
-			identity.NoteUserAction(s.set, action)
+			identity.RecordUserAction(s.set, action)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *stage) strays(args []string) (ranges []v1.OrdinalRange) {
 
 // accepts reports whether the server takes a decision.
 func (s *stage) accepts(words []string) bool {
-	return decision.Note(s.set.DeepCopy(), s.decisionOf(words[0], words[1:]), s.strays(words)) == nil
+	return decision.Record(s.set.DeepCopy(), s.decisionOf(words[0], words[1:]), s.strays(words)) == nil
 }
 
 // stepText is what the status says of an update that goes by steps, or may be rolled back.

@@ -27,7 +27,7 @@ type DelayedMember struct {
 // in the order of the update, up to a limit. The user of a plan wants to know which members it
 // leaves out.
 func DelayedMembers(world World, most int) (due []DelayedMember) {
-	if identity.IsSetAside(world.Set) {
+	if identity.IsEvaluationStopped(world.Set) {
 		return nil
 	}
 	reads := &reader{known: world.Cache}

@@ -14,10 +14,10 @@ import (
 	"statefulset.dev/identity"
 )
 
-// Note records a decision in the status of a set, or returns the reason why it does not apply to
+// Record records a decision in the status of a set, or returns the reason why it does not apply to
 // the current update. strays are the members for which IsStray is true. They are required only if
 // NeedsStrays is true.
-func Note(set *v1.StatefulSet, decision *v1.StatefulSetRollout, strays []v1.OrdinalRange) error {
+func Record(set *v1.StatefulSet, decision *v1.StatefulSetRollout, strays []v1.OrdinalRange) error {
 	if err := late(set, decision); err != nil {
 		return err
 	}

@@ -11,11 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// giveEnv adds environment variables to containers, before their own variables: the parameters that
-// they name where the kubelet expands variables, and those in always. The kubelet does the rest. A
-// parameter that changes while pods run is read from an annotation, which the pod gets only if it
-// reads the annotation.
-func giveEnv(template *corev1.PodTemplateSpec, always []string, known map[string]parameter) {
+// injectEnv adds environment variables to containers, before their own variables: the parameters
+// that they name where the kubelet expands variables, and those in always. The kubelet does the
+// rest. A parameter that changes while pods run is read from an annotation, which the pod gets only
+// if it reads the annotation.
+func injectEnv(template *corev1.PodTemplateSpec, always []string, known map[string]parameter) {
 	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
 		for i := range containers {
 			c := &containers[i]

@@ -148,7 +148,7 @@ func FuzzObject(f *testing.F) {
 		if err := utiljson.Unmarshal([]byte(manifest), &object); err != nil {
 			return
 		}
-		switch given, is := o.Gives(object)["A"]; {
+		switch given, is := o.EvaluateOutputs(object)["A"]; {
 		case !is:
 			t.Fatal("nothing is said of the output")
 		case given.Missing != "" && given.Value != "":

@@ -154,7 +154,7 @@ func (s *Source) list() ref.Val {
 
 func (s *Source) ordinals() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for _, r := range s.wanted() {
+		for _, r := range s.desiredRanges() {
 			for ordinal := int(r.First); ordinal <= int(r.End()); ordinal++ {
 				if !yield(ordinal) {
 					return
@@ -164,18 +164,18 @@ func (s *Source) ordinals() iter.Seq[int] {
 	}
 }
 
-func (s *Source) wanted() []v1.OrdinalRange {
-	if s.Wanted == nil {
+func (s *Source) desiredRanges() []v1.OrdinalRange {
+	if s.Desired == nil {
 		return nil
 	}
-	return s.Wanted()
+	return s.Desired()
 }
 
 // roster is a string that changes with the list.
 func (s *Source) roster() string {
 	var text strings.Builder
 	text.WriteString("of " + s.ServiceName)
-	for _, r := range s.wanted() {
+	for _, r := range s.desiredRanges() {
 		text.WriteString(" " + strconv.Itoa(int(r.First)) + "-" + strconv.Itoa(int(r.End())))
 	}
 	return text.String()

@@ -18,7 +18,7 @@ import (
 func membersFrom(first, replicas int) Source {
 	of := source(v1.MemberIdentity{})
 	of.Replicas = replicas
-	of.Wanted = func() []v1.OrdinalRange {
+	of.Desired = func() []v1.OrdinalRange {
 		if replicas == 0 {
 			return nil
 		}
@@ -34,7 +34,7 @@ func listing(t *testing.T, of Source, scope v1.ObjectScope, expression string) *
 
 func TestMembersAreListed(t *testing.T) {
 	holes := membersFrom(0, 3)
-	holes.Wanted = func() []v1.OrdinalRange { return []v1.OrdinalRange{{First: 1, Last: new(int32(2))}, {First: 7}} }
+	holes.Desired = func() []v1.OrdinalRange { return []v1.OrdinalRange{{First: 1, Last: new(int32(2))}, {First: 7}} }
 	named := membersFrom(0, 2)
 	named.Identity = &v1.MemberIdentity{Values: map[string]string{Members: "mine"}}
 	without := membersFrom(0, 2)
@@ -169,7 +169,7 @@ func TestInputsWithMembers(t *testing.T) {
 // Who does not read the list is not charged for it: nobody asks which members there are.
 func TestMembersAreNotListedForNothing(t *testing.T) {
 	of := membersFrom(0, 3)
-	of.Wanted = func() []v1.OrdinalRange {
+	of.Desired = func() []v1.OrdinalRange {
 		t.Error("it was asked which members there are")
 		return nil
 	}

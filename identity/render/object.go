@@ -41,8 +41,8 @@ type Object struct {
 	kind    schema.GroupVersionKind
 	// compiled are the transforms, compiled when they are first needed.
 	compiled func() ([]transform, []*Error)
-	// gives are the outputs, compiled when they are first needed.
-	gives func() ([]output, []*Error)
+	// outputs are the outputs, compiled when they are first needed.
+	outputs func() ([]output, []*Error)
 }
 
 // NewObject prepares a template, whose path in spec is in. It returns an error if the manifest is
@@ -75,7 +75,7 @@ func NewObject(source Source, template *v1.ObjectTemplate, in string) (*Object, 
 	}
 	o.members = sync.OnceValue(o.source.list)
 	o.compiled = sync.OnceValues(o.compile)
-	o.gives = sync.OnceValues(o.compileOutputs)
+	o.outputs = sync.OnceValues(o.compileOutputs)
 	return o, nil
 }
 
@@ -118,7 +118,7 @@ func (o *Object) Pattern() string { return o.name }
 // Check returns the errors in the transforms and the outputs.
 func (o *Object) Check() []*Error {
 	_, errs := o.compiled()
-	_, more := o.gives()
+	_, more := o.outputs()
 	return slices.Concat(errs, more)
 }
 

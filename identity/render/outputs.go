@@ -129,9 +129,9 @@ func qualified(e ast.Expr) string {
 	return name
 }
 
-// Gives returns the outputs, by name, of an object in the host cluster.
-func (o *Object) Gives(object map[string]any) map[string]Output {
-	programs, errs := o.gives()
+// EvaluateOutputs evaluates the outputs of an object in the host cluster, and returns them by name.
+func (o *Object) EvaluateOutputs(object map[string]any) map[string]Output {
+	programs, errs := o.outputs()
 	all := make(map[string]Output, len(programs))
 	for _, output := range programs {
 		value, err := output.evaluate(o.source.Evaluation, object)

@@ -46,7 +46,7 @@ func TestWhatAnObjectGives(t *testing.T) {
 			if wrong != nil || len(o.Check()) > 0 {
 				t.Fatalf("got %v, %v, want no error", wrong, o.Check())
 			}
-			got := o.Gives(object)["A"]
+			got := o.EvaluateOutputs(object)["A"]
 			if got.Value != test.want || !strings.Contains(got.Missing, test.missing) || (got.Missing == "") != (test.missing == "") {
 				t.Errorf("got %+v, want %q, or nothing because %q", got, test.want, test.missing)
 			}

@@ -64,9 +64,9 @@ type Source struct {
 	// Name, Namespace and ServiceName are those of the set.
 	Name, Namespace, ServiceName string
 	Replicas                     int
-	// Wanted returns the ordinals of the desired members, of which there are Replicas, the lowest
+	// Desired returns the ordinals of the desired members, of which there are Replicas, the lowest
 	// first. It is called only for templates that list them.
-	Wanted func() []v1.OrdinalRange
+	Desired func() []v1.OrdinalRange
 	// Values are the values of all overrides of the set. They affect the estimated cost of
 	// expressions.
 	Values []map[string]string

@@ -58,7 +58,7 @@ func (r *Renderer) Pod(template *corev1.PodTemplateSpec, m Member) (*corev1.PodT
 		return nil, cmp.Or(r.blame(template, known), wrong)
 	}
 	keepReserved(rendered.Annotations, template.Annotations)
-	giveEnv(rendered, r.source.Identity.Env, known)
+	injectEnv(rendered, r.source.Identity.Env, known)
 	return rendered, nil
 }
 

@@ -21,7 +21,7 @@ func (r *Renderer) Unknown(template *corev1.PodTemplateSpec, most int) (texts []
 	if err != nil {
 		return nil
 	}
-	u := &unknown{known: r.source.parameters(Member{}), template: template, path: "spec.template", look: expanded, most: most}
+	u := &unknownSearch{known: r.source.parameters(Member{}), template: template, path: "spec.template", find: expanded, most: most}
 	u.visit = u.name
 	u.value(tree)
 	return u.texts
@@ -35,13 +35,13 @@ func (r *Renderer) FirstName(path string, template any) string {
 	if err != nil {
 		return ""
 	}
-	u := &unknown{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}, path: path, look: expanded, most: 1}
+	u := &unknownSearch{known: r.source.parameters(Member{}), template: &corev1.PodTemplateSpec{}, path: path, find: expanded, most: 1}
 	if pod, ok := template.(*corev1.PodTemplateSpec); ok {
 		u.template = pod
 	}
 	u.visit = func(name string) {
 		if _, known := u.known[name]; known && !u.isVariable(name) && !isName(u.at) {
-			u.tell("Invalid value: %q: names $(%s)", short(u.text), name)
+			u.report("Invalid value: %q: names $(%s)", short(u.text), name)
 		}
 	}
 	if u.value(tree); len(u.texts) == 0 {
@@ -52,30 +52,30 @@ func (r *Renderer) FirstName(path string, template any) string {
 
 // isVariable reports whether the kubelet expands a name at the current place, and the container has
 // a variable of that name.
-func (u *unknown) isVariable(name string) bool {
+func (u *unknownSearch) isVariable(name string) bool {
 	c := u.container()
 	return c != nil && ofTheKubelet(u.at) && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 }
 
-// unknown searches a template for names that are not parameters.
-type unknown struct {
+// unknownSearch searches a template for names that are not parameters.
+type unknownSearch struct {
 	known    map[string]parameter
 	template *corev1.PodTemplateSpec
 	path     string // of the template
 	at       []string
 	text     string // the string at that place
-	// look finds the names in a text, and calls visit for each.
-	look  func(text string, visit func(name string))
+	// find visits the names in a text.
+	find  func(text string, visit func(name string))
 	visit func(name string)
 	texts []string
 	most  int // the maximum number of texts
 }
 
-func (u *unknown) value(value any) {
+func (u *unknownSearch) value(value any) {
 	switch value := value.(type) {
 	case string:
 		u.text = value
-		u.look(value, u.visit)
+		u.find(value, u.visit)
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			u.below(key, value[key])
@@ -87,13 +87,13 @@ func (u *unknown) value(value any) {
 	}
 }
 
-func (u *unknown) below(key string, value any) {
+func (u *unknownSearch) below(key string, value any) {
 	u.at = append(u.at, key)
 	u.value(value)
 	u.at = u.at[:len(u.at)-1]
 }
 
-func (u *unknown) name(name string) {
+func (u *unknownSearch) name(name string) {
 	_, known := u.known[name]
 	c := u.container()
 	switch {
@@ -101,22 +101,22 @@ func (u *unknown) name(name string) {
 	case c != nil && ofTheKubelet(u.at):
 		at := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name })
 		if known && at >= 0 && u.at[3] == "env" && u.at[4] == strconv.Itoa(at) {
-			u.tell("$(%s) in %s is not the parameter of that name, and is not replaced; remove the variable: a container that names a parameter gets it", name, name)
+			u.report("$(%s) in %s is not the parameter of that name, and is not replaced; remove the variable: a container that names a parameter gets it", name, name)
 		}
 		if !known && at < 0 && len(c.EnvFrom) == 0 && !isOfService(name) {
-			u.tellUnknown(name)
+			u.reportUnknown(name)
 		}
 	case !known:
-		u.tellUnknown(name)
+		u.reportUnknown(name)
 	}
 }
 
-func (u *unknown) tellUnknown(name string) {
-	u.tell("$(%s) is not a parameter, and is not replaced; parameters are %s", name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", "))
+func (u *unknownSearch) reportUnknown(name string) {
+	u.report("$(%s) is not a parameter, and is not replaced; parameters are %s", name, strings.Join(slices.Sorted(maps.Keys(u.known)), ", "))
 }
 
-// tell records a text about the current place, once, up to the limit.
-func (u *unknown) tell(format string, args ...any) {
+// report records a text about the current place, once, up to the limit.
+func (u *unknownSearch) report(format string, args ...any) {
 	if len(u.texts) == u.most {
 		return
 	}
@@ -132,7 +132,7 @@ func isOfService(name string) bool {
 }
 
 // container is the container at the current place. It is nil if the place is not in a container.
-func (u *unknown) container() *corev1.Container {
+func (u *unknownSearch) container() *corev1.Container {
 	if !isContainer(u.at) {
 		return nil
 	}

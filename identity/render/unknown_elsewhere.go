@@ -22,7 +22,7 @@ func (r *Renderer) UnknownInClaim(index int, template *corev1.PersistentVolumeCl
 	if err != nil {
 		return nil
 	}
-	u := elsewhere(r.source.parameters(Member{}), fmt.Sprintf("spec.volumeClaimTemplates[%d]", index), most)
+	u := newManifestSearch(r.source.parameters(Member{}), fmt.Sprintf("spec.volumeClaimTemplates[%d]", index), most)
 	u.leaves = isName
 	return u.all(tree)
 }
@@ -34,44 +34,45 @@ func (o *Object) Unknown(most int) []string {
 	if err := utiljson.Unmarshal(o.text, &tree); err != nil {
 		return nil
 	}
-	u := elsewhere(o.source.ofObject(o.forSet, Member{}), "spec."+o.in+".object", most)
+	u := newManifestSearch(o.source.ofObject(o.forSet, Member{}), "spec."+o.in+".object", most)
 	u.leaves = isBinary
 	return u.all(tree)
 }
 
-// stranger searches templates that only the controller renders.
-type stranger struct {
-	unknown
+// manifestSearch searches templates that only the controller renders for names that are not
+// parameters.
+type manifestSearch struct {
+	unknownSearch
 
 	tree   map[string]any
 	leaves func(at []string) bool
 }
 
-// elsewhere returns a search for unknown names outside of pod templates, at a path.
-func elsewhere(known map[string]parameter, path string, most int) *stranger {
+// newManifestSearch returns a search for unknown names outside of pod templates, at a path.
+func newManifestSearch(known map[string]parameter, path string, most int) *manifestSearch {
 	maps.DeleteFunc(known, func(_ string, p parameter) bool { return p.misplaced() != "" }) // these get an error
-	s := &stranger{unknown: unknown{known: known, path: path, look: referred, most: most}}
+	s := &manifestSearch{unknownSearch: unknownSearch{known: known, path: path, find: referred, most: most}}
 	s.visit = s.name
 	return s
 }
 
-func (s *stranger) all(tree map[string]any) []string {
+func (s *manifestSearch) all(tree map[string]any) []string {
 	s.tree = tree
 	s.value(tree)
 	return s.texts
 }
 
-func (s *stranger) name(name string) {
+func (s *manifestSearch) name(name string) {
 	if _, known := s.known[name]; known || s.leaves(s.at) || s.isVariable(name) {
 		return
 	}
-	s.tell("$(%s) is not a parameter here, and is not replaced; parameters here are %s", name,
+	s.report("$(%s) is not a parameter here, and is not replaced; parameters here are %s", name,
 		strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
 }
 
 // isVariable reports whether a name is in a container that may have a variable of that name, such
 // as a container of a Job. The kubelet expands it.
-func (s *stranger) isVariable(name string) bool {
+func (s *manifestSearch) isVariable(name string) bool {
 	value := any(s.tree)
 	for i, token := range s.at {
 		switch in := value.(type) {

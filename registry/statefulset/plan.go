@@ -174,7 +174,7 @@ func (r *PlanREST) decided(ctx context.Context, stored *v1.StatefulSet, about *v
 	if errs := validateDecision(about); len(errs) > 0 {
 		return nil, invalidDecision(stored.Name, errs)
 	}
-	decided, err := decidedOn(ctx, r.planner, stored, about)
+	decided, err := newDecisionUpdate(ctx, r.planner, stored, about)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (r *PlanREST) asked(ctx context.Context, stored *v1.StatefulSet, request *v
 	if errs := validateReplacement(request); len(errs) > 0 {
 		return nil, invalidReplacement(stored.Name, errs)
 	}
-	asked, err := lookAt(ctx, r.planner, stored, request)
+	asked, err := newReplacementUpdate(ctx, r.planner, stored, request)
 	if err != nil {
 		return nil, err
 	}

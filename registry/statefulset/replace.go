@@ -24,10 +24,10 @@ import (
 
 // Members reads the pods of members.
 type Members interface {
-	// Members reads the pods from the host cluster. It calls tell for each desired member with a
+	// Members reads the pods from the host cluster. It calls report for each desired member with a
 	// pod, in ascending order: with the ordinal, the UID and the revision of the pod, and whether
 	// the pod serves.
-	Members(ctx context.Context, set *v1.StatefulSet, tell func(ordinal int, pod types.UID, revision string, serves bool)) error
+	Members(ctx context.Context, set *v1.StatefulSet, report func(ordinal int, pod types.UID, revision string, serves bool)) error
 }
 
 // ReplaceREST serves /replace: requests to replace members. It records in the status which pods to
@@ -80,12 +80,15 @@ func (r *ReplaceREST) look(ctx context.Context, name string, request *v1.Statefu
 	if err != nil {
 		return nil, err
 	}
-	return lookAt(ctx, r.members, set, request)
+	return newReplacementUpdate(ctx, r.members, set, request)
 }
 
-// lookAt reads the pods of the members of a set for a request.
-func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *v1.StatefulSetReplacement) (*askedSet, error) {
-	asked := &askedSet{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
+// newReplacementUpdate returns the update of a set for a request to replace members. It reads the
+// pods of the members.
+func newReplacementUpdate(
+	ctx context.Context, members Members, set *v1.StatefulSet, request *v1.StatefulSetReplacement,
+) (*replacementUpdate, error) {
+	asked := &replacementUpdate{request: request, uid: set.UID, pods: map[int]types.UID{}, serve: map[int]bool{}}
 	if err := asked.refuse(set); err != nil {
 		return nil, err
 	}
@@ -99,9 +102,9 @@ func lookAt(ctx context.Context, members Members, set *v1.StatefulSet, request *
 // message names.
 const mostUnavailable = 3
 
-// askedSet changes a stored set to record the pods to replace. It checks the version of the set
-// that is about to be written.
-type askedSet struct {
+// replacementUpdate changes a stored set to record the pods to replace. It checks the version of
+// the set that is about to be written.
+type replacementUpdate struct {
 	request *v1.StatefulSetReplacement
 	// uid is the UID of the set whose pods were read.
 	uid types.UID
@@ -111,11 +114,13 @@ type askedSet struct {
 }
 
 // Preconditions require that the set is still the one whose pods were read.
-func (a *askedSet) Preconditions() *metav1.Preconditions { return &metav1.Preconditions{UID: &a.uid} }
+func (a *replacementUpdate) Preconditions() *metav1.Preconditions {
+	return &metav1.Preconditions{UID: &a.uid}
+}
 
 // UpdatedObject returns the set with the pods to replace, in addition to those that it already
 // records.
-func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
+func (a *replacementUpdate) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
@@ -124,7 +129,7 @@ func (a *askedSet) UpdatedObject(ctx context.Context, stored runtime.Object) (ru
 }
 
 // apply returns the set with the pods to replace.
-func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
+func (a *replacementUpdate) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
 	if err := a.refuse(set); err != nil {
 		return nil, err
@@ -145,12 +150,12 @@ func (a *askedSet) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.State
 		return nil, conflict(set, "%d members are already being replaced, and at most %d can be replaced at a time; wait until the first ones are back", before,
 			v1.MostReplacements)
 	}
-	noteReplacement(ctx, set, a.request)
+	recordReplacement(ctx, set, a.request)
 	return set, nil
 }
 
 // refuse returns the reason why no member of a set can be replaced, nil if members can.
-func (a *askedSet) refuse(set *v1.StatefulSet) error {
+func (a *replacementUpdate) refuse(set *v1.StatefulSet) error {
 	if uid := a.request.UID; uid != "" && uid != set.UID {
 		return conflict(set, "the request is for the set with UID %s, but the set of this name has UID %s", uid, set.UID)
 	}
@@ -165,7 +170,7 @@ func (a *askedSet) refuse(set *v1.StatefulSet) error {
 }
 
 // lacking names ordinals that are not members, and members without a pod.
-func (a *askedSet) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
+func (a *replacementUpdate) lacking(set *v1.StatefulSet) (errs field.ErrorList) {
 	roster := identity.OrdinalsOf(set)
 	for i, r := range a.request.Ordinals {
 		path := field.NewPath("ordinals").Index(i)
@@ -201,7 +206,7 @@ func membersOf(roster identity.Ordinals) string {
 
 // unavailable names the first members that do not serve, except the members to replace. It visits
 // only a few more ordinals than there are pods.
-func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
+func (a *replacementUpdate) unavailable(set *v1.StatefulSet) (names []string) {
 	asked := a.ordinals()
 	for ordinal := range identity.OrdinalsOf(set).All() {
 		if a.serve[ordinal] || slices.ContainsFunc(asked, func(one int32) bool { return int(one) == ordinal }) {
@@ -216,7 +221,7 @@ func (a *askedSet) unavailable(set *v1.StatefulSet) (names []string) {
 }
 
 // ordinals are the single ordinals of the request. There are few, because validation limits them.
-func (a *askedSet) ordinals() (all []int32) {
+func (a *replacementUpdate) ordinals() (all []int32) {
 	for _, r := range a.request.Ordinals {
 		for more := range r.End() - r.First + 1 {
 			all = append(all, r.First+more)

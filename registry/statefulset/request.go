@@ -61,7 +61,7 @@ func (r *requestREST[T]) Create(ctx context.Context, name string, obj runtime.Ob
 	if err != nil {
 		return nil, err
 	}
-	about, err := noteRequest(ctx, r.store, name, asked, options)
+	about, err := recordRequest(ctx, r.store, name, asked, options)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +88,9 @@ func readSet(ctx context.Context, store *genericregistry.Store, name string, opt
 	return set, nil
 }
 
-// noteRequest writes the status of a set with a request, and returns the metadata of the set for
+// recordRequest writes the status of a set with a request, and returns the metadata of the set for
 // the response.
-func noteRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo,
+func recordRequest(ctx context.Context, store *genericregistry.Store, name string, change rest.UpdatedObjectInfo,
 	options *metav1.CreateOptions) (metav1.ObjectMeta, error) {
 	stored, _, err := store.Update(asWriteOfStatus(ctx), name, change, rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false,
 		&metav1.UpdateOptions{DryRun: options.DryRun})

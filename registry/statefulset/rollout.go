@@ -65,12 +65,12 @@ func (r *RolloutREST) look(ctx context.Context, name string, about *v1.StatefulS
 		}
 		defer r.asking.Release(1)
 	}
-	return decidedOn(ctx, r.members, set, about)
+	return newDecisionUpdate(ctx, r.members, set, about)
 }
 
-// decided changes a stored set to record the decision. It checks the version of the set that is
-// about to be written.
-type decided struct {
+// decisionUpdate changes a stored set to record the decision. It checks the version of the set that
+// is about to be written.
+type decisionUpdate struct {
 	decision *v1.StatefulSetRollout
 	// uid is the UID of the set whose pods were read, empty if none were read. strays are the
 	// members that cannot be rolled back.
@@ -80,7 +80,7 @@ type decided struct {
 
 // Preconditions require that the set is still the one whose pods were read. All other conditions
 // are checked against the stored set.
-func (d *decided) Preconditions() *metav1.Preconditions {
+func (d *decisionUpdate) Preconditions() *metav1.Preconditions {
 	if d.uid == "" {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (d *decided) Preconditions() *metav1.Preconditions {
 }
 
 // UpdatedObject returns the set with the decision, or an error if the decision is too late.
-func (d *decided) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
+func (d *decisionUpdate) UpdatedObject(ctx context.Context, stored runtime.Object) (runtime.Object, error) {
 	set, ok := stored.(*v1.StatefulSet)
 	if !ok {
 		return nil, apierrors.NewInternalError(fmt.Errorf("expected a StatefulSet, got %T", stored))
@@ -98,19 +98,19 @@ func (d *decided) UpdatedObject(ctx context.Context, stored runtime.Object) (run
 
 // apply returns the set with the decision in its status, or the reason why the decision does not
 // apply to the current update.
-func (d *decided) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
+func (d *decisionUpdate) apply(ctx context.Context, stored *v1.StatefulSet) (*v1.StatefulSet, error) {
 	set := stored.DeepCopy()
-	if err := decision.Note(set, d.decision, d.strays); err != nil {
+	if err := decision.Record(set, d.decision, d.strays); err != nil {
 		return nil, conflict(set, "%v", err)
 	}
-	noteDecision(ctx, set, d.decision)
+	recordDecision(ctx, set, d.decision)
 	return set, nil
 }
 
-// decidedOn returns a decision about the update of a set, with the required data about the pods of
-// its members.
-func decidedOn(ctx context.Context, members Members, set *v1.StatefulSet, about *v1.StatefulSetRollout) (*decided, error) {
-	d := &decided{decision: about}
+// newDecisionUpdate returns the update of a set for a decision about its rollout. It reads the pods
+// of the members if the decision depends on them.
+func newDecisionUpdate(ctx context.Context, members Members, set *v1.StatefulSet, about *v1.StatefulSetRollout) (*decisionUpdate, error) {
+	d := &decisionUpdate{decision: about}
 	if !decision.NeedsStrays(set, about) {
 		return d, nil
 	}

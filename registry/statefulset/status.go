@@ -89,7 +89,7 @@ func (statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Obj
 		set.Status.UserActions = oldSet.Status.UserActions
 	}
 	if !isController(ctx) {
-		noteRelease(ctx, set, oldSet)
+		recordRelease(ctx, set, oldSet)
 	}
 }
 

@@ -90,9 +90,9 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 	set.Status = oldSet.Status
 	if !equality.Semantic.DeepEqual(oldSet.Spec, set.Spec) {
 		set.Generation = oldSet.Generation + 1
-		identity.NoteRemovedTemplates(set, oldSet, metav1.Now())
+		identity.RecordRemovedTemplates(set, oldSet, metav1.Now())
 	}
-	s.records.noteUpdate(ctx, set, oldSet)
+	s.records.recordUpdate(ctx, set, oldSet)
 }
 
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {

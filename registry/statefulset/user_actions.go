@@ -24,36 +24,37 @@ type recorder struct {
 	unknown func(runtime.Object) field.ErrorList
 }
 
-// noteAction records an action of the user of a request, at the current time. The user is the
+// recordAction records an action of the user of a request, at the current time. The user is the
 // authenticated user, or the user that this one impersonates. It does not depend on anything that
 // the client wrote.
-func noteAction(ctx context.Context, set *v1.StatefulSet, action v1.UserAction) {
+func recordAction(ctx context.Context, set *v1.StatefulSet, action v1.UserAction) {
 	action.User = user.Anonymous
 	if sender, ok := genericrequest.UserFrom(ctx); ok {
 		action.User = sender.GetName()
 	}
 	action.Time = metav1.Now()
-	identity.NoteUserAction(set, action)
+	identity.RecordUserAction(set, action)
 }
 
-// noteUpdate records the action of an update of the set itself: a restart, or the release of an
+// recordUpdate records the action of an update of the set itself: a restart, or the release of an
 // evaluation. If the server emulates a version without status.userActions, it must not store them,
-// and noteUpdate records nothing.
-func (r *recorder) noteUpdate(ctx context.Context, set, old *v1.StatefulSet) {
+// and recordUpdate records nothing.
+func (r *recorder) recordUpdate(ctx context.Context, set, old *v1.StatefulSet) {
 	if r.unknown != nil && len(r.unknown(&v1.StatefulSet{Status: v1.StatefulSetStatus{UserActions: make([]v1.UserAction, 1)}})) > 0 {
 		return
 	}
 	if at := set.Spec.Template.Annotations[identity.RestartedAtAnnotation]; at != "" &&
 		at != old.Spec.Template.Annotations[identity.RestartedAtAnnotation] {
-		noteAction(ctx, set, v1.UserAction{Action: v1.RestartUserAction})
+		recordAction(ctx, set, v1.UserAction{Action: v1.RestartUserAction})
 	}
-	noteRelease(ctx, set, old)
+	recordRelease(ctx, set, old)
 }
 
-// noteRelease records the release of an evaluation. It ignores an annotation that releases nothing.
-func noteRelease(ctx context.Context, set, old *v1.StatefulSet) {
+// recordRelease records the release of an evaluation. It ignores an annotation that releases
+// nothing.
+func recordRelease(ctx context.Context, set, old *v1.StatefulSet) {
 	if releases(set, old) {
-		noteAction(ctx, set, v1.UserAction{Action: v1.EvaluateUserAction})
+		recordAction(ctx, set, v1.UserAction{Action: v1.EvaluateUserAction})
 	}
 }
 
@@ -73,16 +74,16 @@ func keepsActions(set, old *v1.StatefulSet) bool {
 	return equality.Semantic.DeepEqual(after, before)
 }
 
-// noteDecision records a decision about an update.
-func noteDecision(ctx context.Context, set *v1.StatefulSet, decision *v1.StatefulSetRollout) {
-	noteAction(ctx, set, v1.UserAction{Action: v1.UserActionType(decision.Action), Revision: decision.Revision, Step: decision.Step})
+// recordDecision records a decision about an update.
+func recordDecision(ctx context.Context, set *v1.StatefulSet, decision *v1.StatefulSetRollout) {
+	recordAction(ctx, set, v1.UserAction{Action: v1.UserActionType(decision.Action), Revision: decision.Revision, Step: decision.Step})
 }
 
-// noteReplacement records a request to replace members.
-func noteReplacement(ctx context.Context, set *v1.StatefulSet, request *v1.StatefulSetReplacement) {
+// recordReplacement records a request to replace members.
+func recordReplacement(ctx context.Context, set *v1.StatefulSet, request *v1.StatefulSetReplacement) {
 	action := v1.UserAction{Action: v1.ReplaceUserAction, Ordinals: request.Ordinals, LostNode: request.LostNode}
 	if request.LostNode != "" {
 		action.Action = v1.ReplaceLostUserAction
 	}
-	noteAction(ctx, set, action)
+	recordAction(ctx, set, action)
 }

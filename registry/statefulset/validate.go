@@ -60,17 +60,17 @@ func ValidateUpdate(within *render.Evaluation, set, old *v1.StatefulSet) field.E
 	}
 	errs = append(errs, validateSelectorUpdate(spec.Selector, old.Spec.Selector, path.Child("selector"))...)
 	errs = append(errs, validateClaimUpdate(spec, &old.Spec, path.Child("volumeClaimTemplates"))...)
-	if templateConcerned(spec, &old.Spec) {
+	if templateInputsChanged(spec, &old.Spec) {
 		errs = append(errs, validateTemplate(spec, &old.Spec, path.Child("template"))...)
 	}
 	if !equality.Semantic.DeepEqual(spec.Overrides, old.Spec.Overrides) {
 		errs = append(errs, validateOverrides(spec, &old.Spec, path.Child("overrides"))...)
 	}
-	if identityConcerned(spec, &old.Spec) {
+	if identityInputsChanged(spec, &old.Spec) {
 		errs = append(errs,
 			unlessStored(validateIdentity(within, set, path), func() field.ErrorList { return validateIdentity(within, old, path) })...)
 	}
-	if objectsConcerned(spec, &old.Spec) {
+	if objectInputsChanged(spec, &old.Spec) {
 		errs = append(errs,
 			unlessStored(validateObjects(within, set, path), func() field.ErrorList { return validateObjects(within, old, path) })...)
 	} else {
@@ -96,7 +96,7 @@ func unlessStored(errs field.ErrorList, old func() field.ErrorList) field.ErrorL
 	})
 }
 
-func templateConcerned(spec, old *v1.StatefulSetSpec) bool {
+func templateInputsChanged(spec, old *v1.StatefulSetSpec) bool {
 	return !equality.Semantic.DeepEqual(spec.Template, old.Template) ||
 		!equality.Semantic.DeepEqual(spec.Selector, old.Selector) ||
 		!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates)

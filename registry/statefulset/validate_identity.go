@@ -26,9 +26,9 @@ const (
 	parameterPattern = "must have at most 63 upper-case letters, digits and underscores, and begin with a letter"
 )
 
-// identityConcerned reports whether a template, or an input of its rendering, has changed.
-func identityConcerned(spec, old *v1.StatefulSetSpec) bool {
-	return spec.Identity != nil && (templateConcerned(spec, old) || spec.ServiceName != old.ServiceName ||
+// identityInputsChanged reports whether a template, or an input of its rendering, has changed.
+func identityInputsChanged(spec, old *v1.StatefulSetSpec) bool {
+	return spec.Identity != nil && (templateInputsChanged(spec, old) || spec.ServiceName != old.ServiceName ||
 		!equality.Semantic.DeepEqual(spec.Identity, old.Identity) || !equality.Semantic.DeepEqual(spec.Overrides, old.Overrides) ||
 		!slices.Equal(outputNames(spec), outputNames(old)))
 }
@@ -174,10 +174,10 @@ func unrendered(wrong *render.Error, detail string, path *field.Path) *field.Err
 // unnamed warns about names that look like parameters but are unknown, where parameters are
 // replaced.
 func unnamed(set, old *v1.StatefulSet) (texts []string) {
-	if set.Spec.Identity != nil && (old == nil || identityConcerned(&set.Spec, &old.Spec)) {
+	if set.Spec.Identity != nil && (old == nil || identityInputsChanged(&set.Spec, &old.Spec)) {
 		texts = identity.OverridesOf(set).UnknownNames(mostUnmounted)
 	}
-	if len(set.Spec.ObjectTemplates) == 0 || old != nil && !objectsConcerned(&set.Spec, &old.Spec) {
+	if len(set.Spec.ObjectTemplates) == 0 || old != nil && !objectInputsChanged(&set.Spec, &old.Spec) {
 		return texts
 	}
 	objects, _ := identity.OverridesOf(set).Objects() // validation rejects invalid ones

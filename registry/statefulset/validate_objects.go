@@ -28,9 +28,9 @@ const (
 	mostOfObjects       = 96 << 10
 )
 
-// objectsConcerned reports whether anything has changed from which objects are rendered, with which
-// they could collide, or that they must outlive.
-func objectsConcerned(spec, old *v1.StatefulSetSpec) bool {
+// objectInputsChanged reports whether anything has changed from which objects are rendered, with
+// which they could collide, or that they must outlive.
+func objectInputsChanged(spec, old *v1.StatefulSetSpec) bool {
 	return len(spec.ObjectTemplates) > 0 &&
 		(!equality.Semantic.DeepEqual(spec.ObjectTemplates, old.ObjectTemplates) || spec.ServiceName != old.ServiceName ||
 			!equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.VolumeClaimTemplates) ||
@@ -78,7 +78,7 @@ func validateObjects(within *render.Evaluation, set *v1.StatefulSet, path *field
 	if len(errs) > 0 {
 		return errs
 	}
-	return validateMadeObjects(set, objects, path)
+	return validateRenderedObjects(set, objects, path)
 }
 
 func validateObjectFields(t *v1.ObjectTemplate, path *field.Path) field.ErrorList {
@@ -121,7 +121,7 @@ func validateManifest(object identity.Object, path *field.Path) field.ErrorList 
 		errs = append(errs, field.Invalid(at.Child("kind"), kind.Kind, "must be the kind of a single object, not of a list"))
 	case kind.Group != "" && len(validation.IsDNS1123Subdomain(kind.Group)) > 0, len(validation.IsDNS1035Label(kind.Version)) > 0:
 		errs = append(errs, field.Invalid(at.Child("apiVersion"), kind.GroupVersion().String(), "must be a version, or a group and a version"))
-	case neverMade(kind):
+	case isForbiddenKind(kind):
 		errs = append(errs, field.Forbidden(at.Child("kind"), "never created by a set"))
 	}
 	name, named := object.Pattern(), at.Child("metadata", "name")
@@ -139,8 +139,8 @@ func validateManifest(object identity.Object, path *field.Path) field.ErrorList 
 
 var wellFormedKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
-// validateMadeObjects renders the objects of some members.
-func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *field.Path) field.ErrorList {
+// validateRenderedObjects renders the objects of some members, and validates them.
+func validateRenderedObjects(set *v1.StatefulSet, objects []identity.Object, path *field.Path) field.ErrorList {
 	makers := map[identity.ObjectKey]string{}
 	for i, object := range objects {
 		for n, ordinal := range triedMembers(set) {
@@ -157,7 +157,7 @@ func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *f
 				return field.ErrorList{field.Duplicate(at, key.Kind+"/"+key.Name), field.Forbidden(at, fmt.Sprintf("also rendered by %q", other))}
 			}
 			makers[key] = object.Template().Name
-			if errs := validateMade(made, object, at); len(errs) > 0 {
+			if errs := validateRenderedObject(made, object, at); len(errs) > 0 {
 				return errs
 			}
 		}
@@ -165,8 +165,9 @@ func validateMadeObjects(set *v1.StatefulSet, objects []identity.Object, path *f
 	return nil
 }
 
-// validateMade requires an object that a set is allowed to create, with one name in one namespace.
-func validateMade(made *unstructured.Unstructured, object identity.Object, path *field.Path) field.ErrorList {
+// validateRenderedObject requires an object that a set is allowed to create, with one name in one
+// namespace.
+func validateRenderedObject(made *unstructured.Unstructured, object identity.Object, path *field.Path) field.ErrorList {
 	errs := field.ErrorList{}
 	manifest := object.Manifest()
 	written, _ := manifest["metadata"].(map[string]any)
@@ -309,9 +310,9 @@ func validateObjectRetentionType(value v1.ObjectRetentionPolicyType, path *field
 	return field.ErrorList{field.NotSupported(path, value, valid)}
 }
 
-// neverMade reports whether sets must not create objects of a kind, because these give rights to
-// their creator, or are objects that the host cluster or this server creates itself.
-func neverMade(kind schema.GroupVersionKind) bool {
+// isForbiddenKind reports whether sets must not create objects of a kind, because these give rights
+// to their creator, or are objects that the host cluster or this server creates itself.
+func isForbiddenKind(kind schema.GroupVersionKind) bool {
 	if group, ours := strings.CutSuffix(kind.Group, "statefulset.dev"); ours && (group == "" || strings.HasSuffix(group, ".")) {
 		return true
 	}

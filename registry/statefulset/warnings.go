@@ -44,7 +44,7 @@ func warnings(ctx context.Context, set, old *v1.StatefulSet, cluster Cluster) []
 				"metadata.name: %q has %d characters, more than %d: pods may not be created, because their label controller-revision-hash, which is this name and up to %d characters more, is limited to %d characters",
 				set.Name, len(set.Name), limit, revisionSuffix, validation.LabelValueMaxLength))
 	}
-	if old == nil || templateConcerned(&set.Spec, &old.Spec) {
+	if old == nil || templateInputsChanged(&set.Spec, &old.Spec) {
 		texts = append(texts, unmounted(&set.Spec)...)
 	}
 	if old == nil ||
@@ -235,7 +235,7 @@ func removing(set, old *v1.StatefulSet) (texts []string) {
 // templates that do not exist, and of existing claims. It returns only the first few warnings.
 func overriding(set, old *v1.StatefulSet) []string {
 	var texts []string
-	if old != nil && templateConcerned(&set.Spec, &old.Spec) {
+	if old != nil && templateInputsChanged(&set.Spec, &old.Spec) {
 		texts = append(texts, unfounded(&set.Spec)...)
 	}
 	if old != nil && !equality.Semantic.DeepEqual(set.Spec.Overrides, old.Spec.Overrides) {

@@ -46,7 +46,7 @@ func (o *Options) reuseTLS() error {
 	if o.TLSDir == "" {
 		return nil
 	}
-	made, err := certificates.Made(o.TLSDir)
+	made, err := certificates.FindFiles(o.TLSDir)
 	if err != nil {
 		return fmt.Errorf("--%s %q has no certificate of a server: %w; run this in the container of a server", tlsDirFlag, o.TLSDir, err)
 	}

@@ -39,8 +39,8 @@ type Keeper struct {
 	Check func(ctx context.Context, file string) (recovery.Contents, error)
 	// Now returns the time.
 	Now func() time.Time
-	// Tell reports the state of the backups. Nil reports nothing.
-	Tell func(context.Context, Report) error
+	// Publish publishes the state of the backups. Nil publishes nothing.
+	Publish func(context.Context, Report) error
 }
 
 // Backup is a copy that was verified.

@@ -71,9 +71,9 @@ func (r Report) data(there map[string]string) map[string]string {
 	return next
 }
 
-// Tell returns a function that writes reports to a namespace of the host cluster. It writes nothing
-// if nothing has changed.
-func Tell(configs typedcorev1.ConfigMapInterface) func(context.Context, Report) error {
+// PublishTo returns a function that writes reports to a namespace of the host cluster. It writes
+// nothing if nothing has changed.
+func PublishTo(configs typedcorev1.ConfigMapInterface) func(context.Context, Report) error {
 	return func(ctx context.Context, report Report) error {
 		ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 		defer cancel()

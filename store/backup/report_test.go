@@ -51,7 +51,7 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 	k := keeperOf(t, store(t))
 	now := start
 	k.Now = func() time.Time { return now }
-	k.Tell = Tell(host.CoreV1().ConfigMaps(reportNamespace))
+	k.Publish = PublishTo(host.CoreV1().ConfigMaps(reportNamespace))
 	s := newSchedule(k)
 	expect := func(when string, wantWrites int, want map[string]string) {
 		t.Helper()
@@ -62,21 +62,21 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 			t.Errorf("%s: got %d writes, want %d", when, got, wantWrites)
 		}
 	}
-	s.look(t.Context(), false)
+	s.sync(t.Context(), false)
 	expect("a replica that does not lead", 0, nil)
 
-	s.look(t.Context(), true)
+	s.sync(t.Context(), true)
 	first := map[string]string{"every": "1h0m0s", "verified": "2026-11-22T12:00:00Z", "name": there(t, k)[0]}
 	expect("after a copy", 1, first)
 	for range 100 {
-		s.look(t.Context(), true)
+		s.sync(t.Context(), true)
 	}
 	expect("while none is due", 0, first)
 
 	whole := s.Place
 	s.Place = &broken{Place: whole, put: errors.New(strings.Repeat("no room, ", 1000))}
 	now = start.Add(time.Hour)
-	s.look(t.Context(), true)
+	s.sync(t.Context(), true)
 	failed := maps.Clone(first)
 	failed["failed"], failed["failure"] = "2026-11-22T13:00:00Z", told(t, host)["failure"]
 	if got := failed["failure"]; len(got) != mostFailure || !strings.Contains(got, "no room, ") {
@@ -84,9 +84,9 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 	}
 	expect("after an attempt that failed, of the copy before", 1, failed)
 
-	s.look(t.Context(), false)
+	s.sync(t.Context(), false)
 	s.Place = &broken{Place: whole, list: errors.New("403 Forbidden")}
-	s.look(t.Context(), true)
+	s.sync(t.Context(), true)
 	unlisted := maps.Clone(failed)
 	unlisted["failure"] = told(t, host)["failure"]
 	if got := unlisted["failure"]; !strings.Contains(got, "403 Forbidden") {
@@ -96,12 +96,12 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 
 	s.Place = whole
 	now = s.due
-	s.look(t.Context(), true)
+	s.sync(t.Context(), true)
 	expect("after the next copy", 1, map[string]string{"every": "1h0m0s", "verified": now.UTC().Format(time.RFC3339), "name": there(t, k)[1]})
 
 	again := told(t, host)
-	s.look(t.Context(), false)
-	s.look(t.Context(), true)
+	s.sync(t.Context(), false)
+	s.sync(t.Context(), true)
 	expect("a replica that begins to lead with nothing new to tell", 0, again)
 }
 
@@ -112,33 +112,33 @@ func TestWhatCannotBeToldIsToldLater(t *testing.T) {
 		return refused, nil, errors.New("the host is away")
 	})
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	one := teller{write: Tell(host.CoreV1().ConfigMaps(reportNamespace))}
+	one := publisher{write: PublishTo(host.CoreV1().ConfigMaps(reportNamespace))}
 	one.forget()
 	report := Report{Every: time.Hour, Verified: now, Name: "sets"}
 	asked := func() int { count := len(host.Actions()); host.ClearActions(); return count }
 	for attempt := range 10 {
-		one.tell(t.Context(), now, report)
+		one.publish(t.Context(), now, report)
 		if got := asked(); got != 1 {
 			t.Fatalf("attempt %d: got %d requests, want 1", attempt, got)
 		}
-		one.tell(t.Context(), one.due.Add(-time.Millisecond), report)
+		one.publish(t.Context(), one.due.Add(-time.Millisecond), report)
 		if got := asked(); got != 0 {
 			t.Errorf("before the next attempt: got %d requests, want none", got)
 		}
-		if delay := one.due.Sub(now); delay > tellLongest*5/4 || attempt > 8 && delay < tellLongest/2 {
-			t.Errorf("attempt %d: the next one is %s later, want up to about %s", attempt, delay, tellLongest)
+		if delay := one.due.Sub(now); delay > longestPublishRetry*5/4 || attempt > 8 && delay < longestPublishRetry/2 {
+			t.Errorf("attempt %d: the next one is %s later, want up to about %s", attempt, delay, longestPublishRetry)
 		}
 		now = one.due
 	}
 	refused = false
-	one.tell(t.Context(), now, report)
+	one.publish(t.Context(), now, report)
 	if got := told(t, host)["name"]; got != "sets" {
 		t.Errorf("when the host is back: got %q, want the report", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	refused = true
-	one.tell(ctx, now, Report{})
+	one.publish(ctx, now, Report{})
 	if !one.due.IsZero() {
 		t.Errorf("at the end of the replica: got another attempt at %s, want none", one.due)
 	}

@@ -24,7 +24,7 @@ const (
 func (k *Keeper) Run(ctx context.Context, leads func() bool) {
 	schedule := newSchedule(k)
 	_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
-		schedule.look(ctx, leads())
+		schedule.sync(ctx, leads())
 		return false, nil
 	})
 }
@@ -33,19 +33,19 @@ func (k *Keeper) Run(ctx context.Context, leads func() bool) {
 type schedule struct {
 	*Keeper
 	// due is when to act next, known whether this replica has listed the copies.
-	due   time.Time
-	known bool
-	retry wait.Backoff
-	told  progress
-	// report is the state that the teller publishes.
-	report Report
-	teller teller
+	due     time.Time
+	known   bool
+	retry   wait.Backoff
+	metrics progress
+	// report is the state that the publisher publishes.
+	report    Report
+	publisher publisher
 }
 
 func newSchedule(k *Keeper) *schedule {
-	s := &schedule{Keeper: k, told: newProgress(), report: Report{Every: k.Every}, teller: teller{write: k.Tell}}
+	s := &schedule{Keeper: k, metrics: newProgress(), report: Report{Every: k.Every}, publisher: publisher{write: k.Publish}}
 	s.forgive()
-	s.teller.forget()
+	s.publisher.forget()
 	return s
 }
 
@@ -54,10 +54,10 @@ func (s *schedule) forgive() {
 	s.retry = wait.Backoff{Duration: min(firstRetry, s.Every), Factor: 2, Steps: 32, Cap: s.Every, Jitter: 0.1}
 }
 
-func (s *schedule) look(ctx context.Context, leads bool) {
+func (s *schedule) sync(ctx context.Context, leads bool) {
 	if !leads {
 		s.due, s.known = time.Time{}, false
-		s.teller.forget()
+		s.publisher.forget()
 		s.report = Report{Every: s.Every}
 		return
 	}
@@ -66,7 +66,7 @@ func (s *schedule) look(ctx context.Context, leads bool) {
 			act(ctx)
 		}
 	}
-	s.teller.tell(ctx, s.Now(), s.report)
+	s.publisher.publish(ctx, s.Now(), s.report)
 }
 
 // await determines when the last copy was created, if this replica does not know.
@@ -82,7 +82,7 @@ func (s *schedule) await(ctx context.Context) {
 	s.known = true
 	if copies := verifiedOnly(parseCopies(names)); len(copies) > 0 {
 		newest := copies[len(copies)-1]
-		s.told.lastVerified.Set(float64(newest.made.Unix()))
+		s.metrics.lastVerified.Set(float64(newest.made.Unix()))
 		s.report.Verified, s.report.Name = newest.made, newest.name()
 		// If the time is in the future, a clock was wrong.
 		if !newest.made.After(s.Now()) {
@@ -100,8 +100,8 @@ func (s *schedule) make(ctx context.Context) {
 	}
 	s.forgive()
 	s.due = begun.Add(s.Every)
-	s.told.attempts.WithLabelValues(resultVerified).Inc()
-	s.told.lastVerified.Set(float64(begun.Unix()))
+	s.metrics.attempts.WithLabelValues(resultVerified).Inc()
+	s.metrics.lastVerified.Set(float64(begun.Unix()))
 	s.report = Report{Every: s.Every, Verified: begun, Name: made.Name, Key: made.Key}
 	log := klog.FromContext(ctx)
 	log.Info("Copied the store and verified the copy", "to", s.To, "name", made.Name, "key", made.Key, "bytes", made.Size,
@@ -117,7 +117,7 @@ func (s *schedule) failed(ctx context.Context, err error) {
 	}
 	delay := s.retry.Step()
 	s.due = s.Now().Add(delay)
-	s.told.attempts.WithLabelValues(resultFailed).Inc()
+	s.metrics.attempts.WithLabelValues(resultFailed).Inc()
 	s.report.Failed, s.report.Failure = s.Now(), err.Error()
 	klog.FromContext(ctx).Error(err, "Failed to copy the store; keeping all older copies", "next", delay.Round(time.Second))
 }

@@ -75,7 +75,7 @@ func TestWhenACopyIsDue(t *testing.T) {
 	}
 	expect := func(t *testing.T, s *schedule, leads bool, want int, when string) {
 		t.Helper()
-		s.look(t.Context(), leads)
+		s.sync(t.Context(), leads)
 		if got := len(there(t, s.Keeper)); got != want {
 			t.Errorf("%s: got %d copies, want %d", when, got, want)
 		}
@@ -88,7 +88,7 @@ func TestWhenACopyIsDue(t *testing.T) {
 	t.Run("one that begins to lead goes on where the other one has stopped", func(t *testing.T) {
 		s, now := newSchedule(t)
 		expect(t, s, true, 1, "at once")
-		s.look(t.Context(), false)
+		s.sync(t.Context(), false)
 		*now = start.Add(time.Hour - time.Second)
 		expect(t, s, true, 1, "a second too early")
 		*now = start.Add(time.Hour)
@@ -98,7 +98,7 @@ func TestWhenACopyIsDue(t *testing.T) {
 		s, now := newSchedule(t)
 		*now = start.AddDate(10, 0, 0)
 		expect(t, s, true, 1, "with a clock that is wrong")
-		s.look(t.Context(), false)
+		s.sync(t.Context(), false)
 		*now = start
 		expect(t, s, true, 2, "with one that is right")
 		expect(t, s, true, 2, "at once after it")
@@ -112,7 +112,7 @@ func TestWhenACopyIsDue(t *testing.T) {
 			if now.IsZero() {
 				*now = start
 			}
-			s.look(t.Context(), true)
+			s.sync(t.Context(), true)
 			delays = append(delays, s.due.Sub(*now))
 		}
 		for i := 1; i < len(delays); i++ {
@@ -138,7 +138,7 @@ func TestWhenACopyIsDue(t *testing.T) {
 		s, _ := newSchedule(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		s.look(ctx, true)
+		s.sync(ctx, true)
 		if !s.due.IsZero() {
 			t.Errorf("got an attempt at %s, want none", s.due)
 		}

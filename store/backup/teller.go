@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// A report that could not be written is retried after tellRetry, and then less and less often.
-	tellRetry   = 10 * time.Second
-	tellLongest = 10 * time.Minute
+	// publishRetry is the delay after which a report that could not be written is retried. The
+	// delay grows with each failure, up to longestPublishRetry.
+	publishRetry        = 10 * time.Second
+	longestPublishRetry = 10 * time.Minute
 )
 
-// teller publishes a report when it has changed: once after each attempt to copy, and once when a
-// replica begins to lead.
-type teller struct {
+// publisher publishes a report when it has changed: once after each attempt to copy, and once when
+// a replica begins to lead.
+type publisher struct {
 	write func(context.Context, Report) error
 	last  *Report // nil if this replica has published nothing since it leads
 	due   time.Time
@@ -27,12 +28,12 @@ type teller struct {
 }
 
 // forget is for a replica that no longer leads: another one publishes reports now.
-func (t *teller) forget() {
+func (t *publisher) forget() {
 	t.last, t.due = nil, time.Time{}
-	t.retry = wait.Backoff{Duration: tellRetry, Factor: 2, Steps: 32, Cap: tellLongest, Jitter: 0.1}
+	t.retry = wait.Backoff{Duration: publishRetry, Factor: 2, Steps: 32, Cap: longestPublishRetry, Jitter: 0.1}
 }
 
-func (t *teller) tell(ctx context.Context, now time.Time, report Report) {
+func (t *publisher) publish(ctx context.Context, now time.Time, report Report) {
 	if t.write == nil || now.Before(t.due) || t.last != nil && *t.last == report {
 		return
 	}

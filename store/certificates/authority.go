@@ -84,7 +84,7 @@ func (t trust) is(other trust) bool {
 // succeed returns the trust after made takes over signing, with t's signature. The predecessor
 // signs nothing any more, so its key is removed.
 func (t trust) succeed(made issuer.Authority) (trust, error) {
-	vouched, err := t.signer().Vouch(made)
+	vouched, err := t.signer().CrossSign(made)
 	if err != nil {
 		return trust{}, err
 	}

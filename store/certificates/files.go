@@ -25,8 +25,8 @@ const (
 
 	shortestRetry = time.Second
 	longestRetry  = 10 * time.Second
-	// lookInterval is how often a process reads the Secrets.
-	lookInterval = time.Minute
+	// refreshInterval is how often a process reads the Secrets.
+	refreshInterval = time.Minute
 )
 
 // Files are a certificate, its key and the trusted CAs, in a directory. Etcd reads the first two at
@@ -45,11 +45,11 @@ func (f *Files) await(ctx context.Context) error {
 	if err := os.MkdirAll(f.directory, fileutil.PrivateDirMode); err != nil {
 		return fmt.Errorf("creating a directory for the certificates of the store: %w", err)
 	}
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	backoff := wait.Backoff{Duration: shortestRetry, Factor: 2, Jitter: 0.1, Cap: longestRetry, Steps: 10}
 	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, err error) {
 		err = f.refresh(ctx, time.Now())
-		if err != nil && told.IsDue(err, time.Now()) {
+		if err != nil && throttle.IsDue(err, time.Now()) {
 			klog.FromContext(ctx).Error(err, "Waiting for a certificate of the store")
 		}
 		return err == nil, nil
@@ -82,8 +82,8 @@ func (f *Files) Run(ctx context.Context) {
 // the CA and the name in their certificate, because their addresses change.
 func (f *Files) TLS() transport.TLSInfo { return filesIn(f.directory) }
 
-// Made finds files that another process has written.
-func Made(directory string) (transport.TLSInfo, error) {
+// FindFiles finds files that another process has written.
+func FindFiles(directory string) (transport.TLSInfo, error) {
 	found := filesIn(directory)
 	_, err := os.Stat(found.CertFile)
 	return found, err

@@ -34,7 +34,7 @@ func Sign(
 	ctx context.Context, directory string, a Authority, request issuer.Request, secrets typedcorev1.SecretInterface, namespace string,
 ) (*Files, error) {
 	s := &signing{source: source{secrets, namespace, a}, request: request}
-	s.Files = &Files{directory: directory, interval: lookInterval, refresh: s.sign}
+	s.Files = &Files{directory: directory, interval: refreshInterval, refresh: s.sign}
 	if a == Clients {
 		s.also = func(ctx context.Context, now time.Time) error { return s.source.keepServers(ctx, s.trust, now) }
 	}

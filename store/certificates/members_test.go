@@ -104,7 +104,7 @@ func clientOf(t *testing.T, info transport.TLSInfo) *tls.Config {
 type member struct {
 	parties []*party
 	data    string
-	part    *embedded.Part
+	part    *embedded.MemberConfig
 	etcd    *embedded.Etcd
 }
 
@@ -132,7 +132,7 @@ func (m *member) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.etcd, err = embedded.StartPart(dir, m.part); err != nil {
+	if m.etcd, err = embedded.StartMember(dir, m.part); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func begin(t *testing.T, start func(*member)) []*member {
 	t.Helper()
 	members, cluster := []*member{}, map[string]string{}
 	for i := range 3 {
-		part := &embedded.Part{
+		part := &embedded.MemberConfig{
 			Name: fmt.Sprintf("member-%d", i), Host: "127.0.0.1", Listen: "127.0.0.1",
 			ClientPort: freePort(t), PeerPort: freePort(t), Token: "test", Cluster: cluster,
 		}

@@ -84,7 +84,7 @@ type receiving struct {
 // Receive writes the files of a server, with the certificate that members have signed for it. It
 // waits until there is one, or ctx ends.
 func Receive(ctx context.Context, directory string, secrets typedcorev1.SecretInterface, namespace string) (*Files, error) {
-	r := &receiving{Files: &Files{directory: directory, interval: lookInterval}, secrets: secrets, namespace: namespace}
+	r := &receiving{Files: &Files{directory: directory, interval: refreshInterval}, secrets: secrets, namespace: namespace}
 	r.refresh = r.read
 	return r.Files, r.await(ctx)
 }

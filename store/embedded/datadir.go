@@ -48,7 +48,7 @@ func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, fileutil.PrivateDirMode); err != nil {
 		return nil, fmt.Errorf("creating the data directory %q: %w; choose another one with --data-dir", path, err)
 	}
-	if err := refuseForeign(path); err != nil {
+	if err := refuseUnknownContents(path); err != nil {
 		return nil, err
 	}
 	lock, err := fileutil.TryLockFile(filepath.Join(path, lockFile), os.O_WRONLY|os.O_CREATE, fileutil.PrivateFileMode)
@@ -66,8 +66,8 @@ func OpenDir(path string) (*Dir, error) {
 	return dir, nil
 }
 
-// refuseForeign refuses a directory that has contents but no version file of this server.
-func refuseForeign(path string) error {
+// refuseUnknownContents refuses a directory that has contents but no version file of this server.
+func refuseUnknownContents(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return fmt.Errorf("reading the data directory %q: %w; choose another one with --data-dir", path, err)

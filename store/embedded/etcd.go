@@ -44,9 +44,9 @@ type Etcd struct {
 	dir       *Dir
 	socketDir string
 	log       etcdLog
-	quota     int64  // bytes
-	part      *Part  // nil if it has no other members
-	restored  string // the token of a cluster that is restored from a backup, or empty
+	quota     int64         // bytes
+	member    *MemberConfig // nil if it has no other members
+	restored  string        // the token of a cluster that is restored from a backup, or empty
 	server    *embed.Etcd
 }
 
@@ -165,10 +165,10 @@ func (e *Etcd) config() *embed.Config {
 	if e.restored != "" {
 		config.InitialClusterToken, config.SnapshotCount = e.restored, 1
 	}
-	if e.part == nil {
+	if e.member == nil {
 		config.SnapshotCatchUpEntries = entriesKept
 	} else {
-		e.part.apply(config)
+		e.member.apply(config)
 	}
 	return config
 }

@@ -26,8 +26,8 @@ const mostLearners = 8
 // hashCheckInterval is how often the leader compares the members.
 const hashCheckInterval = time.Minute
 
-// Part describes the member of a cluster that an etcd runs as.
-type Part struct {
+// MemberConfig configures an etcd that runs as a member of a cluster.
+type MemberConfig struct {
 	// Name is the member's name, and Host the name or address at which others reach it.
 	Name, Host string
 	// Listen is the address on which it listens for clients and for the other members.
@@ -46,12 +46,12 @@ type Part struct {
 }
 
 // ClientURL is the URL of the member for clients.
-func (p *Part) ClientURL() url.URL { return secureURL(p.Host, p.ClientPort) }
+func (p *MemberConfig) ClientURL() url.URL { return secureURL(p.Host, p.ClientPort) }
 
 // PeerURL is the URL of the member for other members.
-func (p *Part) PeerURL() url.URL { return secureURL(p.Host, p.PeerPort) }
+func (p *MemberConfig) PeerURL() url.URL { return secureURL(p.Host, p.PeerPort) }
 
-func (p *Part) apply(config *embed.Config) {
+func (p *MemberConfig) apply(config *embed.Config) {
 	config.Name = p.Name
 	config.ListenClientUrls = append(config.ListenClientUrls, secureURL(p.Listen, p.ClientPort))
 	config.AdvertiseClientUrls = []url.URL{p.ClientURL()}
@@ -77,9 +77,9 @@ func (p *Part) apply(config *embed.Config) {
 	}
 }
 
-// StartPart starts a member in a directory, and closes the directory on failure. WaitReady returns
-// when the member answers.
-func StartPart(dir *Dir, part *Part) (*Etcd, error) {
+// StartMember starts a member in a directory, and closes the directory on failure. WaitReady
+// returns when the member answers.
+func StartMember(dir *Dir, part *MemberConfig) (*Etcd, error) {
 	if err := checkData(dir.path); err != nil {
 		return nil, errors.Join(fmt.Errorf("the data directory %q cannot be used: %w", dir.path, err), dir.Close())
 	}
@@ -87,7 +87,7 @@ func StartPart(dir *Dir, part *Part) (*Etcd, error) {
 	if err != nil {
 		return nil, err
 	}
-	etcd.part = part
+	etcd.member = part
 	if err := etcd.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting etcd: %w", err), etcd.Close())
 	}

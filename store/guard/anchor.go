@@ -17,26 +17,28 @@ import (
 )
 
 const (
-	// AnchorName is the ConfigMap of the host cluster that names the store that the cluster knows.
-	AnchorName = "statefulset-apiserver-store"
+	// NoteName is the name of the note: the ConfigMap of the host cluster that names the store that
+	// the cluster knows.
+	NoteName = "statefulset-apiserver-store"
 
-	// acceptAnnotation is the annotation by which an operator accepts another store, on the anchor.
+	// acceptAnnotation is the annotation by which an operator accepts another store, on the note.
 	// Its value is the name of that store.
 	acceptAnnotation = "apps.statefulset.dev/accept-store"
 
-	anchorStore    = "store"
-	anchorMark     = "mark"
-	anchorRevision = "revision"
+	noteStoreKey    = "store"
+	noteMarkKey     = "mark"
+	noteRevisionKey = "revision"
 
-	anchorDescription = "Names the store in which statefulset-apiserver keeps its sets, and the latest mark of that store. Maintained by the server. " +
+	noteDescription = "Names the store in which statefulset-apiserver keeps its sets, and the latest mark of that store. Maintained by the server. " +
 		"While this object exists, a server that starts with another store, or with an older copy, serves nothing, because otherwise the pods of missing sets would be deleted."
 
-	// anchorTimeout limits a request to the host cluster.
-	anchorTimeout = 10 * time.Second
+	// noteTimeout limits a request to the host cluster.
+	noteTimeout = 10 * time.Second
 )
 
-// anchor is what the host cluster knows about the store. Users know it as the note.
-type anchor struct {
+// storeNote is what the host cluster knows about the store: a ConfigMap that users know as the
+// note.
+type storeNote struct {
 	// store and mark are those of the record. They are empty if the cluster does not know a store
 	// yet.
 	store, Mark string
@@ -48,68 +50,70 @@ type anchor struct {
 	object *corev1.ConfigMap // nil if there is none
 }
 
-// knows reports whether the store is the one of the anchor and contains its mark.
-func (a anchor) knows(s observation) bool { return a.store == s.Store && s.holds(a.Mark, a.uid()) }
+// matches reports whether the store is the one of the note and contains its mark.
+func (a storeNote) matches(s observation) bool {
+	return a.store == s.Store && s.containsMark(a.Mark, a.uid())
+}
 
-// uid is empty if there is no anchor.
-func (a anchor) uid() types.UID {
+// uid is empty if there is no note.
+func (a storeNote) uid() types.UID {
 	if a.object == nil {
 		return ""
 	}
 	return a.object.UID
 }
 
-// Blank reports whether the cluster does not know a store.
-func (a anchor) Blank() bool { return a.store == "" }
+// IsBlank reports whether the cluster does not know a store.
+func (a storeNote) IsBlank() bool { return a.store == "" }
 
-// anchors reads and writes the anchor.
-type anchors struct {
+// noteClient reads and writes the note.
+type noteClient struct {
 	client typedcorev1.ConfigMapInterface
 }
 
-func newAnchors(client typedcorev1.ConfigMapInterface) anchors { return anchors{client} }
+func newNoteClient(client typedcorev1.ConfigMapInterface) noteClient { return noteClient{client} }
 
-// Read reads the anchor, which is blank if it does not exist.
-func (a anchors) Read(ctx context.Context) (anchor, error) {
-	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
+// Read reads the note, which is blank if it does not exist.
+func (a noteClient) Read(ctx context.Context) (storeNote, error) {
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
-	object, err := a.client.Get(ctx, AnchorName, metav1.GetOptions{})
+	object, err := a.client.Get(ctx, NoteName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return anchor{}, nil
+		return storeNote{}, nil
 	}
 	if err != nil {
-		return anchor{}, fmt.Errorf("reading the note about the store: %w", err)
+		return storeNote{}, fmt.Errorf("reading the note about the store: %w", err)
 	}
 	// If a user has damaged the revision, only a message becomes less helpful.
-	revision, _ := strconv.ParseInt(object.Data[anchorRevision], 10, 64)
-	return anchor{
-		store:    object.Data[anchorStore],
-		Mark:     object.Data[anchorMark],
+	revision, _ := strconv.ParseInt(object.Data[noteRevisionKey], 10, 64)
+	return storeNote{
+		store:    object.Data[noteStoreKey],
+		Mark:     object.Data[noteMarkKey],
 		Revision: revision,
 		Accepted: object.Annotations[acceptAnnotation],
 		object:   object,
 	}, nil
 }
 
-// Write records a mark of the store in the anchor. It fails if the anchor has changed since it was
+// Write records a mark of the store in the note. It fails if the note has changed since it was
 // read.
-func (a anchors) Write(ctx context.Context, old anchor, seen observation) error {
+func (a noteClient) Write(ctx context.Context, old storeNote, seen observation) error {
 	return a.put(ctx, old, map[string]string{
-		anchorStore:    seen.Store,
-		anchorMark:     seen.Mark,
-		anchorRevision: strconv.FormatInt(seen.Marked, 10),
+		noteStoreKey:    seen.Store,
+		noteMarkKey:     seen.Mark,
+		noteRevisionKey: strconv.FormatInt(seen.Marked, 10),
 	})
 }
 
-// createEmpty creates an anchor without a store, which an operator can annotate.
-func (a anchors) createEmpty(ctx context.Context) error { return a.put(ctx, anchor{}, nil) }
+// createEmpty creates a note without a store, which an operator can annotate.
+func (a noteClient) createEmpty(ctx context.Context) error { return a.put(ctx, storeNote{}, nil) }
 
-func (a anchors) put(ctx context.Context, old anchor, data map[string]string) error {
-	ctx, cancel := context.WithTimeout(ctx, anchorTimeout)
+func (a noteClient) put(ctx context.Context, old storeNote, data map[string]string) error {
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
 	if old.object == nil {
 		_, err := a.client.Create(ctx, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: AnchorName, Annotations: map[string]string{"kubernetes.io/description": anchorDescription}},
+			ObjectMeta: metav1.ObjectMeta{Name: NoteName, Annotations: map[string]string{"kubernetes.io/description": noteDescription}},
 			Data:       data,
 		}, metav1.CreateOptions{})
 		if err != nil {

@@ -7,7 +7,7 @@
 //
 //	record.go   what the store records about itself, with a mark that changes again and again
 //	history.go  which marks a store has had
-//	anchor.go   what the host cluster knows about it: a ConfigMap, which users know as the note
+//	anchor.go   the note: a ConfigMap with what the host cluster knows about the store
 //	guard.go    the life of the guard, and why this is sufficient
 //	judge.go    decides whether the store is the right one
 //	refusal.go  if not: what was found, what is at risk, and what can be done

@@ -20,8 +20,8 @@ type (
 	Store       = store
 	Observation = observation
 	Record      = record
-	Anchor      = anchor
-	Anchors     = anchors
+	Anchor      = storeNote
+	Anchors     = noteClient
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 
 var (
 	NewStore       = newStore
-	NewAnchors     = newAnchors
+	NewAnchors     = newNoteClient
 	ParseMark      = parseMark
 	NeededFormat   = neededFormat
 	FormatOf       = formatOfVersion
@@ -50,7 +50,7 @@ func RecordOf(seen Observation) Record { return seen.record }
 // StoreOf is the record's home.
 func StoreOf(g *Guard) *Store { return g.store }
 
-// SetRecheckInterval is how often the anchor is looked at while nothing is written.
+// SetRecheckInterval sets how often the note is read while nothing is written.
 func SetRecheckInterval(g *Guard, interval time.Duration) { g.recheckInterval = interval }
 
 // Watching calls seen before the sets of the store are listed.

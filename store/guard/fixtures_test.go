@@ -72,7 +72,7 @@ func (h *guardedHost) guarded(t testing.TB, prepare func(*guard.Store)) (func(*a
 			prepare(guard.NewStore(etcd, backend.Prefix))
 		}
 		g := guard.New(guard.Config{
-			Etcd: etcd, Prefix: backend.Prefix, Anchors: h.client.CoreV1().ConfigMaps(anchorNamespace), Host: h.objects,
+			Etcd: etcd, Prefix: backend.Prefix, Notes: h.client.CoreV1().ConfigMaps(anchorNamespace), Host: h.objects,
 			Stored: func(ctx context.Context) (map[dependents.SetID]bool, error) {
 				return config.StoredSets(ctx, options.Storage)
 			},
@@ -103,7 +103,7 @@ func (h *guardedHost) knowing(t *testing.T, known guard.Observation) {
 func (h *guardedHost) annotate(t *testing.T, accepted string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, guard.AcceptAnnotation, accepted)
-	if _, err := h.client.CoreV1().ConfigMaps(anchorNamespace).Patch(t.Context(), guard.AnchorName, types.MergePatchType, []byte(patch),
+	if _, err := h.client.CoreV1().ConfigMaps(anchorNamespace).Patch(t.Context(), guard.NoteName, types.MergePatchType, []byte(patch),
 		metav1.PatchOptions{}); err != nil {
 		t.Fatalf("accepting: %v", err)
 	}
@@ -112,7 +112,7 @@ func (h *guardedHost) annotate(t *testing.T, accepted string) {
 // noted reports whether the anchor names a store and carries no decision any more.
 func (h *guardedHost) noted(ctx context.Context) error {
 	noted, err := h.notes().Read(ctx)
-	if err == nil && (noted.Blank() || noted.Mark == "" || noted.Accepted != "") {
+	if err == nil && (noted.IsBlank() || noted.Mark == "" || noted.Accepted != "") {
 		return fmt.Errorf("note: got %+v, want a store and a mark, and no annotation", noted)
 	}
 	return err

@@ -54,8 +54,8 @@ func (e formatError) Error() string {
 		e.store, e.needed, e.known)
 }
 
-// outgrown stops serving if the store needs a later version of the server.
-func (g *Guard) outgrown(err error) error {
+// stopIfTooNew stops serving if the store needs a later version of the server.
+func (g *Guard) stopIfTooNew(err error) error {
 	if newer, ok := errors.AsType[formatError](err); ok {
 		g.refuse(newer)
 		g.lose()
@@ -63,37 +63,37 @@ func (g *Guard) outgrown(err error) error {
 	return err
 }
 
-// makeRoomFor raises the format of the store, if an object needs that, before the object is
+// raiseFormatFor raises the format of the store, if an object needs that, before the object is
 // written.
-func (g *Guard) makeRoomFor(ctx context.Context, obj runtime.Object) error {
+func (g *Guard) raiseFormatFor(ctx context.Context, obj runtime.Object) error {
 	if err := g.mayStore(obj); err != nil {
 		return err
 	}
 	needed := g.formatOf(obj)
-	if known, _, err := g.knows(); err != nil || known.NeededFormat() >= needed {
+	if known, _, err := g.knownState(); err != nil || known.NeededFormat() >= needed {
 		return err
 	}
 	for {
-		noted, seen, err := g.compare(ctx)
+		note, seen, err := g.compare(ctx)
 		switch {
 		case err != nil:
-			return g.outgrown(err)
+			return g.stopIfTooNew(err)
 		case seen.NeededFormat() >= needed:
 			return nil
-		case !g.isRight(noted, seen):
-			return g.isExchanged()
-		case noted.Mark != seen.Mark:
-			if err := g.anchor(ctx, noted, seen); err != nil {
+		case !g.isRight(note, seen):
+			return g.stopServing()
+		case note.Mark != seen.Mark:
+			if err := g.writeNote(ctx, note, seen); err != nil {
 				return err
 			}
 			continue
 		}
-		next, ok, err := g.store.MarkAs(ctx, seen, noted.uid(), needed)
+		next, ok, err := g.store.MarkAs(ctx, seen, note.uid(), needed)
 		if err != nil {
 			return err
 		}
 		if ok {
-			return g.anchor(ctx, noted, next)
+			return g.writeNote(ctx, note, next)
 		}
 	}
 }

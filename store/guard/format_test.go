@@ -186,7 +186,7 @@ func TestAServerThatHasBecomeTooOldStops(t *testing.T) {
 		t.Fatalf("reading the record: %v", err)
 	}
 	content, _ := json.Marshal(guard.Record{
-		Store: seen.Store, Mark: seen.Mark, Before: seen.Before, Note: seen.Note, History: seen.History, Format: guard.StoreFormat + 1})
+		Store: seen.Store, Mark: seen.Mark, Before: seen.Before, NoteUID: seen.NoteUID, History: seen.History, Format: guard.StoreFormat + 1})
 	if _, err := guard.StoreOf(older).Client.Put(t.Context(), guard.StoreOf(older).Key, string(content)); err != nil {
 		t.Fatalf("raising: %v", err)
 	}

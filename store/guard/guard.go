@@ -25,21 +25,21 @@ import (
 // its pods, so a wrong answer cannot be undone.
 //
 // The store contains a record with a random mark (record.go), and a ConfigMap of the cluster, the
-// anchor, contains the same mark (anchor.go). While anything is written, the record gets a new mark
-// about once a second, first in the store and then in the anchor. So a store that contains the
-// anchor's mark contains everything that was written before that mark. A store that was emptied,
+// note, contains the same mark (anchor.go). While anything is written, the record gets a new mark
+// about once a second, first in the store and then in the note. So a store that contains the
+// note's mark contains everything that was written before that mark. A store that was emptied,
 // replaced, copied and changed separately, or restored from a backup does not contain the mark,
 // whatever its revision says.
 //
 // What is guaranteed: before the controller writes to the cluster for a generation of a set, a mark
 // covers that generation (Covered). So if the cluster has an object because of data that the store
-// no longer contains, the store does not contain the anchor's mark either. Only writes after the
+// no longer contains, the store does not contain the note's mark either. Only writes after the
 // last mark may be lost unnoticed: about those of the last second, if the controller has not acted
 // on them in the cluster yet.
 type Guard struct {
-	store   *store
-	anchors anchors
-	host    metadata.Interface
+	store *store
+	notes noteClient
+	host  metadata.Interface
 	// stored are the sets in the store.
 	stored func(context.Context) (map[dependents.SetID]bool, error)
 	advice Advice
@@ -49,7 +49,7 @@ type Guard struct {
 	prover prover
 	// formatOf returns the format of the store that an object needs.
 	formatOf func(runtime.Object) int
-	// recheckInterval is how often the anchor is read while nothing is written.
+	// recheckInterval is how often the note is read while nothing is written.
 	recheckInterval time.Duration
 
 	// right is closed when the store was confirmed to be the right one.
@@ -67,12 +67,12 @@ type Guard struct {
 	// store was seen.
 	known   observation
 	reached int64
-	// covered is the revision of the mark in the anchor. Each attempt to raise it closes round,
-	// puts its error into failed, and creates another round.
+	// covered is the revision of the mark in the note. Each attempt to raise it closes round, puts
+	// its error into failed, and creates another round.
 	covered int64
 	round   chan struct{}
 	failed  error
-	// compared is the record that was last confirmed to be the one in the anchor, and comparedAt
+	// compared is the record that was last confirmed to be the one in the note, and comparedAt
 	// when.
 	compared   observation
 	comparedAt time.Time
@@ -90,7 +90,7 @@ const (
 	shortestRetry = 500 * time.Millisecond
 	longestRetry  = 5 * time.Second
 	// recheckInterval is how often a server that neither writes nor sees writes of others checks
-	// whether the anchor still exists.
+	// whether the note still exists.
 	recheckInterval = 30 * time.Second
 	// lastMarkTimeout limits the last mark of a server that ends.
 	lastMarkTimeout = 5 * time.Second
@@ -101,8 +101,8 @@ type Config struct {
 	// Etcd is a client of the store, and Prefix the prefix of all its keys.
 	Etcd   *clientv3.Client
 	Prefix string
-	// Anchors are the ConfigMaps of the namespace of the host cluster that contains the anchor.
-	Anchors typedcorev1.ConfigMapInterface
+	// Notes are the ConfigMaps of the namespace of the host cluster that contains the note.
+	Notes typedcorev1.ConfigMapInterface
 	// Host finds the objects of sets.
 	Host metadata.Interface
 	// Stored are the sets in the store.
@@ -118,7 +118,7 @@ type Config struct {
 // New returns a guard that has not checked its store yet.
 func New(c Config) *Guard {
 	g := &Guard{
-		store: newStore(c.Etcd, c.Prefix), anchors: newAnchors(c.Anchors), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
+		store: newStore(c.Etcd, c.Prefix), notes: newNoteClient(c.Notes), host: c.Host, stored: c.Stored, advice: c.Advice, end: c.End,
 		right: make(chan struct{}), wake: make(chan struct{}, 1), round: make(chan struct{}), refused: errNotCompared,
 		formatOf: neededFormat, recheckInterval: recheckInterval, unmarked: true,
 	}
@@ -153,8 +153,8 @@ func (g *Guard) run(ctx context.Context) {
 type outcome int
 
 const (
-	// asNoted stores were right at the first check.
-	asNoted outcome = iota
+	// alreadyTrusted stores were right at the first check.
+	alreadyTrusted outcome = iota
 	// adopted stores became right by a decision.
 	adopted
 	// restored stores replaced one that was refused.
@@ -164,14 +164,14 @@ const (
 // waitTrusted checks the store until it is right. It returns an error only when ctx ends.
 func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 	logger := klog.FromContext(ctx)
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	var last *refusal
 	for pause := shortestRetry; ; pause = min(2*pause, longestRetry) {
 		seen, how, err := g.judge(ctx, last)
 		if err == nil {
 			logger.Info("Verified that the store is the one that the host cluster knows", "store", seen.Store, "revision", seen.revision)
 			g.accept(seen)
-			if how == asNoted && last != nil {
+			if how == alreadyTrusted && last != nil {
 				how = restored
 			}
 			return how, nil
@@ -181,7 +181,7 @@ func (g *Guard) waitTrusted(ctx context.Context) (outcome, error) {
 		}
 		errors.As(err, &last)
 		g.refuse(err)
-		if told.IsDue(err, time.Now()) {
+		if throttle.IsDue(err, time.Now()) {
 			logger.Error(err, "Refused to serve the store", "examples", last.examples())
 		}
 		select {
@@ -248,8 +248,8 @@ func (g *Guard) refuse(reason error) {
 	g.refused = reason
 }
 
-// accept begins to serve, unless the store was lost before. The first mark determines what the
-// anchor covers.
+// accept begins to serve, unless the store was lost before. The first mark determines what the note
+// covers.
 func (g *Guard) accept(seen observation) {
 	if g.isLost() {
 		return

@@ -275,7 +275,7 @@ func TestTheNoteComesBackWhenItIsDeleted(t *testing.T) {
 	host.tune = func(g *guard.Guard) { guard.SetRecheckInterval(g, time.Millisecond) }
 	choose, configure := host.guarded(t, nil)
 	s := servertest.StartWith(t, choose, configure)
-	if err := host.client.CoreV1().ConfigMaps(anchorNamespace).Delete(t.Context(), guard.AnchorName, metav1.DeleteOptions{}); err != nil {
+	if err := host.client.CoreV1().ConfigMaps(anchorNamespace).Delete(t.Context(), guard.NoteName, metav1.DeleteOptions{}); err != nil {
 		t.Fatalf("deleting the note: %v", err)
 	}
 	s.Eventually(t, "the note is back", host.noted)

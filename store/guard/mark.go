@@ -14,18 +14,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-var errExchanged = errors.New("the store is no longer the one with which this server was started")
+var errReplaced = errors.New("the store is no longer the one with which this server was started")
 
-// Covered returns when the anchor has a mark of the store that was set after a resource version of
-// a set. One write serves many callers. An error means that this is not known, so the set may be
-// lost unnoticed.
+// Covered returns when the note has a mark of the store that was set after a resource version of a
+// set. One write serves many callers. An error means that this is not known, so the set may be lost
+// unnoticed.
 func (g *Guard) Covered(ctx context.Context, resourceVersion string) error {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil {
 		return fmt.Errorf("resource version %q of a set is not a number: %w", resourceVersion, err)
 	}
 	for {
-		round, done, err := g.isCovered(version)
+		round, done, err := g.coverage(version)
 		if done || err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (g *Guard) Covered(ctx context.Context, resourceVersion string) error {
 	}
 }
 
-func (g *Guard) isCovered(version int64) (round <-chan struct{}, done bool, err error) {
+func (g *Guard) coverage(version int64) (round <-chan struct{}, done bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.round, g.covered >= version, g.refused
@@ -64,36 +64,36 @@ func (g *Guard) endRound(err error) {
 	g.round = make(chan struct{})
 }
 
-// advance makes the anchor name a mark that covers everything that is in the store now, after it
-// has verified that the store is still the right one.
+// advance makes the note name a mark that covers everything that is in the store now, after it has
+// verified that the store is still the right one.
 func (g *Guard) advance(ctx context.Context) error {
-	reached := g.hasReached()
-	noted, seen, err := g.compare(ctx)
+	reached := g.reachedRevision()
+	note, seen, err := g.compare(ctx)
 	if err != nil {
-		return g.outgrown(err)
+		return g.stopIfTooNew(err)
 	}
-	if seen.revision < reached || !g.isRight(noted, seen) {
-		return g.isExchanged()
+	if seen.revision < reached || !g.isRight(note, seen) {
+		return g.stopServing()
 	}
-	if noted.Mark != seen.Mark {
-		// The anchor was deleted, or the server that set the mark was interrupted before it wrote
-		// the anchor.
-		return g.anchor(ctx, noted, seen)
+	if note.Mark != seen.Mark {
+		// The note was deleted, or the server that set the mark was interrupted before it wrote the
+		// note.
+		return g.writeNote(ctx, note, seen)
 	}
-	g.rememberNoted(seen)
+	g.rememberNote(seen)
 	if seen.revision == seen.Marked && !g.isUnmarked() {
 		return nil
 	}
-	next, ok, err := g.store.Mark(ctx, seen, noted.uid())
+	next, ok, err := g.store.Mark(ctx, seen, note.uid())
 	if err != nil || !ok {
 		return err
 	}
-	return g.anchor(ctx, noted, next)
+	return g.writeNote(ctx, note, next)
 }
 
 // isIdle reports whether there is nothing to write to the host cluster, and nothing to read from
-// it: the record is the one in the anchor, nothing was written after it, and the anchor was
-// confirmed to exist a short while ago. Only the store is read to decide that.
+// it: the record is the one in the note, nothing was written after it, and the note was confirmed
+// to exist a short while ago. Only the store is read to decide that.
 func (g *Guard) isIdle(ctx context.Context) bool {
 	seen, err := g.store.Read(ctx)
 	if err != nil {
@@ -105,26 +105,26 @@ func (g *Guard) isIdle(ctx context.Context) bool {
 		seen.revision == seen.Marked && seen.revision >= g.reached && time.Since(g.comparedAt) < g.recheckInterval
 }
 
-// isRight checks a store that was right before. The store stays right if the anchor was deleted
+// isRight checks a store that was right before. The store stays right if the note was deleted
 // meanwhile.
-func (g *Guard) isRight(noted anchor, seen observation) bool {
-	if noted.Blank() {
+func (g *Guard) isRight(note storeNote, seen observation) bool {
+	if note.IsBlank() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		return seen.Store == g.known.Store
 	}
-	return noted.knows(seen)
+	return note.matches(seen)
 }
 
-// anchor writes the anchor. If another replica was faster, the next round continues from what that
+// writeNote writes the note. If another replica was faster, the next round continues from what that
 // replica wrote.
-func (g *Guard) anchor(ctx context.Context, noted anchor, seen observation) error {
-	err := g.anchors.Write(ctx, noted, seen)
+func (g *Guard) writeNote(ctx context.Context, note storeNote, seen observation) error {
+	err := g.notes.Write(ctx, note, seen)
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	if err == nil {
-		g.rememberNoted(seen)
+		g.rememberNote(seen)
 	}
 	return err
 }
@@ -133,36 +133,37 @@ func (g *Guard) anchor(ctx context.Context, noted anchor, seen observation) erro
 // from an earlier store. A watch from a future version would be silent until the store reaches it.
 func (g *Guard) reaches(ctx context.Context, resourceVersion string) error {
 	version, err := strconv.ParseInt(resourceVersion, 10, 64)
-	if err != nil || version <= g.hasReached() {
+	if err != nil || version <= g.reachedRevision() {
 		return nil //nolint:nilerr // the next reader refuses a version that is not a number
 	}
 	if err := g.confirm(ctx); err != nil {
 		return err
 	}
-	if reached := g.hasReached(); version > reached {
+	if reached := g.reachedRevision(); version > reached {
 		return apierrors.NewResourceExpired(
 			fmt.Sprintf("resource version %d is not from this store, which is at %d: list again", version, reached))
 	}
 	return nil
 }
 
-// isExchanged stops serving immediately. What exactly has happened is determined afterwards.
-func (g *Guard) isExchanged() error {
-	g.refuse(errExchanged)
+// stopServing refuses every request from now on, and returns the reason. What exactly has happened
+// is determined afterwards.
+func (g *Guard) stopServing() error {
+	g.refuse(errReplaced)
 	g.lose()
-	return errExchanged
+	return errReplaced
 }
 
-func (g *Guard) hasReached() int64 {
+func (g *Guard) reachedRevision() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.reached
 }
 
-// rememberNoted remembers a record that the anchor names. What it covers counts only after this
+// rememberNote remembers a record that the note names. What it covers counts only after this
 // process has set a mark itself: a copy of the store may contain a mark from before it was copied,
 // and only a new mark distinguishes the two.
-func (g *Guard) rememberNoted(seen observation) {
+func (g *Guard) rememberNote(seen observation) {
 	g.mu.Lock()
 	own := strings.HasPrefix(seen.Mark, g.store.server+".")
 	g.unmarked = g.unmarked && !own
@@ -183,7 +184,7 @@ func (g *Guard) isUnmarked() bool {
 
 // follows reports whether a record is a later one of the store with a known record.
 func (s observation) follows(known observation) bool {
-	return s.Store == known.Store && s.holds(known.Mark, known.Note)
+	return s.Store == known.Store && s.containsMark(known.Mark, known.NoteUID)
 }
 
 func (g *Guard) remember(seen observation, covered int64) {

@@ -17,30 +17,30 @@ type Offline struct{ guard *Guard }
 
 // NewOffline needs only these fields of a Config.
 func NewOffline(etcd *clientv3.Client, prefix string, anchors typedcorev1.ConfigMapInterface) Offline {
-	return Offline{New(Config{Etcd: etcd, Prefix: prefix, Anchors: anchors})}
+	return Offline{New(Config{Etcd: etcd, Prefix: prefix, Notes: anchors})}
 }
 
 // Known returns the name of the store, and whether it is the one that the host cluster knows.
 func (o Offline) Known(ctx context.Context) (store string, known bool, err error) {
-	noted, seen, err := o.guard.compare(ctx)
-	return seen.Store, err == nil && noted.knows(seen), err
+	note, seen, err := o.guard.compare(ctx)
+	return seen.Store, err == nil && note.matches(seen), err
 }
 
 // Renew sets a new mark, so that an earlier copy is not mistaken for this store. If adopt is not
-// empty, the store is recorded in the anchor, with adopt as the reason.
+// empty, the store is recorded in the note, with adopt as the reason.
 func (o Offline) Renew(ctx context.Context, adopt string) error {
-	noted, seen, err := o.guard.compare(ctx)
+	note, seen, err := o.guard.compare(ctx)
 	if err != nil {
 		return err
 	}
-	next, ok, err := o.guard.store.Mark(ctx, seen, noted.uid())
+	next, ok, err := o.guard.store.Mark(ctx, seen, note.uid())
 	if err == nil && !ok {
 		err = errors.New("another process writes to the store: stop the server and run this again")
 	}
 	if err != nil || adopt == "" {
 		return err
 	}
-	_, _, err = o.guard.adopt(ctx, noted, next, adopt)
+	_, _, err = o.guard.adopt(ctx, note, next, adopt)
 	return err
 }
 
@@ -67,9 +67,9 @@ func CheckFormat(ctx context.Context, etcd *clientv3.Client, prefix string) erro
 	return err
 }
 
-// Noted reports whether the host cluster knows any store. If so, an empty store is not the right
-// one.
-func Noted(ctx context.Context, anchors typedcorev1.ConfigMapInterface) (bool, error) {
-	noted, err := newAnchors(anchors).Read(ctx)
-	return err == nil && !noted.Blank(), err
+// HostKnowsStore reports whether the host cluster knows any store. If so, an empty store is not the
+// right one.
+func HostKnowsStore(ctx context.Context, anchors typedcorev1.ConfigMapInterface) (bool, error) {
+	note, err := newNoteClient(anchors).Read(ctx)
+	return err == nil && !note.IsBlank(), err
 }

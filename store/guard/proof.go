@@ -26,12 +26,12 @@ var errNotThere = errors.New("the data that was read is no longer in the store: 
 // question is what must be true in the right store.
 type question struct {
 	// reached is the revision that the store must have reached.
-	reached int64
-	claims  []claim
+	reached    int64
+	assertions []keyAssertion
 }
 
-// claim is a statement about one key of etcd.
-type claim struct {
+// keyAssertion is a statement about one key of etcd.
+type keyAssertion struct {
 	key string
 	// at is the revision at which the key is read, 0 for now.
 	at int64
@@ -40,20 +40,20 @@ type claim struct {
 	absent  bool
 }
 
-func (c claim) isTrue(found *clientv3.GetResponse) bool {
+func (c keyAssertion) isTrue(found *clientv3.GetResponse) bool {
 	if len(found.Kvs) == 0 {
 		return c.absent
 	}
 	return found.Kvs[0].ModRevision == c.version
 }
 
-func (c claim) read() clientv3.Op {
+func (c keyAssertion) read() clientv3.Op {
 	return clientv3.OpGet(c.key, clientv3.WithRev(c.at), clientv3.WithKeysOnly())
 }
 
-// mostClaims is how many claims are checked at a time: etcd accepts 128 operations in a
+// maxAssertions is how many assertions are checked at a time: etcd accepts 128 operations in a
 // transaction, and one is for the record.
-const mostClaims = 127
+const maxAssertions = 127
 
 // prover asks many questions at a time.
 type prover struct {
@@ -75,8 +75,8 @@ type asked struct {
 
 // prove returns when an answer has arrived that was requested after the call.
 func (p *prover) prove(ctx context.Context, q question) (revision int64, err error) {
-	if len(q.claims) > mostClaims {
-		return 0, fmt.Errorf("checking %d keys at a time: the limit is %d", len(q.claims), mostClaims)
+	if len(q.assertions) > maxAssertions {
+		return 0, fmt.Errorf("checking %d keys at a time: the limit is %d", len(q.assertions), maxAssertions)
 	}
 	mine := &asked{question: q, done: make(chan struct{})}
 	p.mu.Lock()
@@ -114,8 +114,8 @@ func (p *prover) next() []*asked {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	end, claims := 0, 0
-	for end < len(p.waiting) && claims+len(p.waiting[end].claims) <= mostClaims {
-		claims += len(p.waiting[end].claims)
+	for end < len(p.waiting) && claims+len(p.waiting[end].assertions) <= maxAssertions {
+		claims += len(p.waiting[end].assertions)
 		end++
 	}
 	batch := p.waiting[:end:end]
@@ -149,7 +149,7 @@ func (g *Guard) revision(ctx context.Context) (int64, error) {
 func (g *Guard) askAll(ctx context.Context, batch []*asked) error {
 	var reads []clientv3.Op
 	for _, q := range batch {
-		for _, c := range q.claims {
+		for _, c := range q.assertions {
 			reads = append(reads, c.read())
 		}
 	}
@@ -163,9 +163,9 @@ func (g *Guard) askAll(ctx context.Context, batch []*asked) error {
 	for _, q := range batch {
 		q.revision = seen.revision
 		if seen.revision < q.reached {
-			return g.isExchanged()
+			return g.stopServing()
 		}
-		for _, c := range q.claims {
+		for _, c := range q.assertions {
 			if !c.isTrue(found[0]) {
 				q.answer = errNotThere
 			}
@@ -191,7 +191,7 @@ func (g *Guard) askEach(ctx context.Context, batch []*asked) error {
 		return err
 	}
 	if seen.revision < batch[0].reached {
-		return g.isExchanged()
+		return g.stopServing()
 	}
 	batch[0].answer = errNotThere
 	return nil
@@ -205,37 +205,37 @@ func isElsewhere(err error) bool {
 func (g *Guard) readRight(ctx context.Context, reads []clientv3.Op) (observation, []*clientv3.GetResponse, error) {
 	// Other replicas may set marks between two reads, but not so fast that many attempts are
 	// needed.
-	const looks = 5
-	for range looks {
-		known, reached, err := g.knows()
+	const attempts = 5
+	for range attempts {
+		known, reached, err := g.knownState()
 		if err != nil {
 			return observation{}, nil, err
 		}
 		seen, found, err := g.store.readWith(ctx, confirmTimeout, reads)
 		if err != nil {
-			return observation{}, nil, g.outgrown(err)
+			return observation{}, nil, g.stopIfTooNew(err)
 		}
 		if seen.revision >= reached && seen.follows(known) {
 			g.remember(seen, 0)
 			return seen, found, nil
 		}
-		// If other replicas have set marks since this server last read the record, the anchor knows
+		// If other replicas have set marks since this server last read the record, the note knows
 		// them.
-		noted, seen, err := g.compare(ctx)
+		note, seen, err := g.compare(ctx)
 		if err != nil {
 			return observation{}, nil, err
 		}
-		if seen.revision < reached || !g.isRight(noted, seen) {
-			return observation{}, nil, g.isExchanged()
+		if seen.revision < reached || !g.isRight(note, seen) {
+			return observation{}, nil, g.stopServing()
 		}
 		g.remember(seen, 0)
 	}
 	return observation{}, nil, errors.New("the record of the store has changed at each of several reads: try again")
 }
 
-// knows returns what is known about the right store: its latest record, and the revision that it
-// has reached. The error is why it is not served.
-func (g *Guard) knows() (observation, int64, error) {
+// knownState returns what is known about the right store: its latest record, and the revision that
+// it has reached. The error is why it is not served.
+func (g *Guard) knownState() (observation, int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.known, g.reached, g.refused

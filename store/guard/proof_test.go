@@ -22,7 +22,7 @@ import (
 func TestQuestionsAreAskedTogether(t *testing.T) {
 	etcd := etcd.StartClient(t)
 	guard := New(Config{
-		Etcd: etcd, Prefix: "/registry", Anchors: fake.NewClientset().CoreV1().ConfigMaps("a"),
+		Etcd: etcd, Prefix: "/registry", Notes: fake.NewClientset().CoreV1().ConfigMaps("a"),
 		Host:   metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme()),
 		Stored: func(context.Context) (map[dependents.SetID]bool, error) { return nil, nil },
 		End:    func(err error) { t.Errorf("the process was told to end: %v", err) },
@@ -51,14 +51,14 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 	answers := make(chan error, askers)
 	for i := range askers {
 		go func() {
-			_, err := many.prove(t.Context(), question{claims: []claim{{key: key, version: version + int64(i%2)}}})
+			_, err := many.prove(t.Context(), question{assertions: []keyAssertion{{key: key, version: version + int64(i%2)}}})
 			answers <- err
 		}()
 	}
 	waiting := func(ctx context.Context) (bool, error) {
 		many.mu.Lock()
 		defer many.mu.Unlock()
-		return len(many.waiting) >= askers-mostClaims, nil
+		return len(many.waiting) >= askers-maxAssertions, nil
 	}
 	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, longEnough, true, waiting); err != nil {
 		t.Fatalf("waiting until all wait: %v", err)
@@ -76,7 +76,7 @@ func TestQuestionsAreAskedTogether(t *testing.T) {
 	if wrong != askers/2 {
 		t.Errorf("claims that were refuted: got %d, want %d", wrong, askers/2)
 	}
-	if got, most := reads.Load(), int64(askers/mostClaims+3); got > most {
+	if got, most := reads.Load(), int64(askers/maxAssertions+3); got > most {
 		t.Errorf("reads for %d questions: got %d, want at most %d", askers, got, most)
 	}
 }

@@ -41,9 +41,9 @@ type record struct {
 	Before string `json:"before,omitempty"`
 	// Format is the format that a server must support to read the store; 0 means 1.
 	Format int `json:"format,omitempty"`
-	// Note is the UID of the anchor in which the marks of the history were recorded, and History
+	// NoteUID is the UID of the note in which the marks of the history were recorded, and History
 	// the latest mark of each server that has set some (history.go).
-	Note    types.UID `json:"note,omitempty"`
+	NoteUID types.UID `json:"note,omitempty"`
 	History history   `json:"history,omitempty"`
 }
 
@@ -55,11 +55,11 @@ type observation struct {
 	Marked, revision int64
 }
 
-// holds reports whether the store contains a mark that was recorded in the anchor with a UID. No
-// new mark is set before the last one is recorded in the cluster. So the anchor's mark is one of
+// containsMark reports whether the store contains a mark that was recorded in the note with a UID.
+// No new mark is set before the last one is recorded in the cluster. So the note's mark is one of
 // the last two of the right store, unless the cluster was restored to an earlier state.
-func (r record) holds(mark string, note types.UID) bool {
-	return mark != "" && (mark == r.Mark || mark == r.Before || note == r.Note && r.History.has(mark))
+func (r record) containsMark(mark string, noteUID types.UID) bool {
+	return mark != "" && (mark == r.Mark || mark == r.Before || noteUID == r.NoteUID && r.History.has(mark))
 }
 
 // Name is the name by which an operator refers to exactly this store in exactly this state.
@@ -126,7 +126,7 @@ func (s *store) readWith(ctx context.Context, within time.Duration, reads []clie
 func (s *store) fetch(ctx context.Context, reads []clientv3.Op) (*clientv3.GetResponse, []*clientv3.GetResponse, error) {
 	all := append([]clientv3.Op{clientv3.OpGet(s.Key)}, reads...)
 	// The client sends each attempt to the next member.
-	answer, err := soonest(ctx, len(s.Client.Endpoints()), anotherAfter, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+	answer, err := hedge(ctx, len(s.Client.Endpoints()), hedgeDelay, func(ctx context.Context) (*clientv3.TxnResponse, error) {
 		return s.Client.Txn(ctx).Then(all...).Commit()
 	})
 	if err != nil {
@@ -155,18 +155,18 @@ func (s *store) begin(ctx context.Context) error {
 	return nil
 }
 
-// Mark writes the record again, with another mark, which is to be recorded in the anchor with a
-// UID. It reports false if another process did so meanwhile.
-func (s *store) Mark(ctx context.Context, seen observation, note types.UID) (observation, bool, error) {
-	return s.MarkAs(ctx, seen, note, seen.NeededFormat())
+// Mark writes the record again, with another mark, which is to be recorded in the note with a UID.
+// It reports false if another process did so meanwhile.
+func (s *store) Mark(ctx context.Context, seen observation, noteUID types.UID) (observation, bool, error) {
+	return s.MarkAs(ctx, seen, noteUID, seen.NeededFormat())
 }
 
 // MarkAs also sets the format that is needed from now on.
-func (s *store) MarkAs(ctx context.Context, seen observation, note types.UID, format int) (observation, bool, error) {
+func (s *store) MarkAs(ctx context.Context, seen observation, noteUID types.UID, format int) (observation, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	next := observation{record: record{Store: seen.Store, Before: seen.Mark, Format: format, Note: note}}
-	if note == seen.Note {
+	next := observation{record: record{Store: seen.Store, Before: seen.Mark, Format: format, NoteUID: noteUID}}
+	if noteUID == seen.NoteUID {
 		next.History = seen.History
 	}
 	next.Mark, next.History = next.History.next(s.server)

@@ -16,8 +16,8 @@ import (
 // can be done. It names no object of the cluster, because users read it who may not be allowed to
 // see them; examples names some.
 type refusal struct {
-	noted anchor
-	seen  observation
+	note storeNote
+	seen observation
 	// owners are all sets to which an object in the cluster belongs, and missing those that are not
 	// in the store. stored is the number of sets in the store.
 	owners  map[dependents.SetID]dependents.Owner
@@ -29,7 +29,7 @@ type refusal struct {
 
 // Advice has the parameters of the commands in a refusal.
 type Advice struct {
-	Namespace  string // of the anchor
+	Namespace  string // of the note
 	Kubeconfig string // empty in a pod
 	DataDir    string // empty with an external etcd
 	Etcd       []string
@@ -48,19 +48,19 @@ func (r *refusal) Error() string {
 func (r *refusal) found() string {
 	here := fmt.Sprintf("store %s, last marked at revision %d, with %s", r.seen.Store, r.seen.Marked, count(r.stored, "set"))
 	switch {
-	case r.noted.Blank():
+	case r.note.IsBlank():
 		return fmt.Sprintf(
 			"Found: %s; the cluster has no note about a store. If there never was a set here, a user has created objects that look like members; the log names some of their sets.", here)
-	case r.noted.store != r.seen.Store:
-		return fmt.Sprintf("Found: %s; the cluster knows store %s, last marked at revision %d.", here, r.noted.store, r.noted.Revision)
-	case r.seen.Marked < r.noted.Revision:
+	case r.note.store != r.seen.Store:
+		return fmt.Sprintf("Found: %s; the cluster knows store %s, last marked at revision %d.", here, r.note.store, r.note.Revision)
+	case r.seen.Marked < r.note.Revision:
 		return fmt.Sprintf("Found: an older copy of the right store: %s; the cluster knows a later mark, at revision %d.", here,
-			r.noted.Revision)
+			r.note.Revision)
 	}
 	return fmt.Sprintf(
 		"Found: another copy of the right store, or one restored from a backup: %s; it does not contain the mark that the cluster recorded at revision %d. "+
 			"It may also be the right store, if the cluster was restored to an earlier state or its note was edited; then accept it.", here,
-		r.noted.Revision)
+		r.note.Revision)
 }
 
 // atStake describes what would be deleted.
@@ -96,7 +96,7 @@ func (r *refusal) accept() string {
 	}
 	return fmt.Sprintf(
 		"(3) Accept this store, and with it %s: `kubectl --namespace=%s annotate --overwrite configmap %s %s=%s`; this server then continues by itself.",
-		cost, r.advice.Namespace, AnchorName, acceptAnnotation, r.seen.Name())
+		cost, r.advice.Namespace, NoteName, acceptAnnotation, r.seen.Name())
 }
 
 // flags are the server's flags for its store and its host cluster.
@@ -126,9 +126,9 @@ func (r *refusal) examples() []string {
 }
 
 // stillHolds reports whether a refusal need not be checked again.
-func (r *refusal) stillHolds(noted anchor, seen observation) bool {
+func (r *refusal) stillHolds(note storeNote, seen observation) bool {
 	return r != nil && time.Since(r.at) < assessInterval && r.seen.record == seen.record &&
-		r.noted.store == noted.store && r.noted.Mark == noted.Mark && r.noted.Accepted == noted.Accepted
+		r.note.store == note.store && r.note.Mark == note.Mark && r.note.Accepted == note.Accepted
 }
 
 func ownersOf(byUID map[dependents.SetID]dependents.Owner) []dependents.Owner {

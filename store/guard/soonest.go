@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// anotherAfter is how long a member of etcd may take to answer before the next one is asked, too. A
+// hedgeDelay is how long a member of etcd may take to answer before the next one is asked, too. A
 // member that does not reach its leader reports that only after seven seconds, and all requests
 // wait for the same answer.
-const anotherAfter = 500 * time.Millisecond
+const hedgeDelay = 500 * time.Millisecond
 
-// soonest calls ask up to a number of times, with a delay between the calls, and returns the first
+// hedge calls ask up to a number of times, with a delay between the calls, and returns the first
 // answer. Each call may go to another server, so a repeated request must do no harm.
-func soonest[T any](ctx context.Context, most int, after time.Duration, ask func(context.Context) (T, error)) (T, error) {
+func hedge[T any](ctx context.Context, most int, after time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	type answered struct {
 		answer T
 		err    error

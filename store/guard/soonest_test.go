@@ -41,7 +41,7 @@ func TestAnotherMemberIsAskedIfOneTakesLong(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var asked atomic.Int32
 				began := time.Now()
-				got, err := soonest(t.Context(), len(test.members), anotherAfter, func(ctx context.Context) (int, error) {
+				got, err := hedge(t.Context(), len(test.members), hedgeDelay, func(ctx context.Context) (int, error) {
 					i := int(asked.Add(1)) - 1
 					select {
 					case <-time.After(test.members[i].takes):
@@ -68,7 +68,7 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := soonest(ctx, 3, anotherAfter, func(ctx context.Context) (int, error) {
+		_, err := hedge(ctx, 3, hedgeDelay, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		})

@@ -136,7 +136,7 @@ func (s *provenStorage) proveGet(ctx context.Context, key string, found runtime.
 		return err
 	}
 	absent := notFound != nil || version == 0
-	return s.guard.prove(ctx, question{reached: version, claims: []claim{{key: s.etcdKey(key), version: version, absent: absent}}})
+	return s.guard.prove(ctx, question{reached: version, assertions: []keyAssertion{{key: s.etcdKey(key), version: version, absent: absent}}})
 }
 
 // GetList also proves a list at an older version: the revision must be one of the right store.
@@ -168,7 +168,7 @@ func (s *provenStorage) GetCurrentResourceVersion(ctx context.Context) (uint64, 
 
 // Create is not acknowledged unless the object is in the right store.
 func (s *provenStorage) Create(ctx context.Context, key string, obj, out runtime.Object, ttl uint64) error {
-	if err := s.guard.makeRoomFor(ctx, obj); err != nil {
+	if err := s.guard.raiseFormatFor(ctx, obj); err != nil {
 		return unproven(err)
 	}
 	if err := s.Interface.Create(ctx, key, obj, out, ttl); err != nil {
@@ -190,7 +190,7 @@ func (s *provenStorage) GuaranteedUpdate(ctx context.Context, key string, destin
 		if err := s.guard.confirm(ctx); err != nil {
 			return nil, nil, unproven(err)
 		}
-		return out, ttl, unproven(s.guard.makeRoomFor(ctx, out))
+		return out, ttl, unproven(s.guard.raiseFormatFor(ctx, out))
 	}
 	if err := s.Interface.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions, update, cached); err != nil {
 		return err
@@ -213,8 +213,8 @@ func (s *provenStorage) proveWrite(ctx context.Context, key string, written runt
 		return err
 	}
 	return unproven(s.guard.prove(ctx, question{
-		reached: version,
-		claims:  []claim{{key: s.etcdKey(key), at: version, version: version, absent: absent}},
+		reached:    version,
+		assertions: []keyAssertion{{key: s.etcdKey(key), at: version, version: version, absent: absent}},
 	}))
 }
 

@@ -84,7 +84,7 @@ func (w *provenWatch) take(from <-chan watch.Event) (batch []watch.Event, open b
 	case <-w.ctx.Done():
 		return nil, false
 	}
-	for len(batch) < mostClaims {
+	for len(batch) < maxAssertions {
 		select {
 		case event, open := <-from:
 			if !open {
@@ -100,9 +100,9 @@ func (w *provenWatch) take(from <-chan watch.Event) (batch []watch.Event, open b
 
 // pass proves events, and sends them. It reports false if the watch must end.
 func (w *provenWatch) pass(batch []watch.Event) bool {
-	asked, err := w.question(batch)
+	request, err := w.question(batch)
 	if err == nil {
-		err = w.storage.guard.prove(w.ctx, asked)
+		err = w.storage.guard.prove(w.ctx, request)
 	}
 	if err != nil {
 		w.fail(err)
@@ -118,7 +118,7 @@ func (w *provenWatch) pass(batch []watch.Event) bool {
 
 // question is what must be true for events to be passed on.
 func (w *provenWatch) question(batch []watch.Event) (question, error) {
-	var asked question
+	var request question
 	for _, event := range batch {
 		if event.Type == watch.Error {
 			continue
@@ -127,7 +127,7 @@ func (w *provenWatch) question(batch []watch.Event) (question, error) {
 		if err != nil {
 			return question{}, err
 		}
-		asked.reached = max(asked.reached, version)
+		request.reached = max(request.reached, version)
 		if event.Type == watch.Bookmark {
 			ended, err := storage.HasInitialEventsEndBookmarkAnnotation(event.Object)
 			if err != nil {
@@ -144,10 +144,10 @@ func (w *provenWatch) question(batch []watch.Event) (question, error) {
 		if err != nil {
 			return question{}, fmt.Errorf("finding the key of an object: %w", err)
 		}
-		asked.claims = append(asked.claims,
-			claim{key: w.storage.etcdKey(key), at: version, version: version, absent: event.Type == watch.Deleted})
+		request.assertions = append(request.assertions,
+			keyAssertion{key: w.storage.etcdKey(key), at: version, version: version, absent: event.Type == watch.Deleted})
 	}
-	return asked, nil
+	return request, nil
 }
 
 // unwrapped is the object of an event that may also carry the time of its arrival.
@@ -171,9 +171,9 @@ func (w *provenWatch) fail(err error) {
 	case !errors.As(err, &status):
 		status = apierrors.NewServiceUnavailable(err.Error())
 	}
-	told := status.Status()
+	reported := status.Status()
 	w.send(watch.Event{Type: watch.Error, Object: &metav1.Status{
-		Status: told.Status, Code: told.Code, Reason: told.Reason, Message: told.Message, Details: told.Details,
+		Status: reported.Status, Code: reported.Code, Reason: reported.Reason, Message: reported.Message, Details: reported.Details,
 	}})
 }
 

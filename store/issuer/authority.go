@@ -67,9 +67,9 @@ func (a Authority) Signs() bool { return a.Key != nil }
 // Is reports whether both are the same.
 func (a Authority) Is(other Authority) bool { return a.Certificate.Equal(other.Certificate) }
 
-// Vouch signs the certificate of another CA. A client that trusts this CA, and receives that
+// CrossSign signs the certificate of another CA. A client that trusts this CA, and receives that
 // certificate, also trusts certificates of the other CA.
-func (a Authority) Vouch(other Authority) (*x509.Certificate, error) {
+func (a Authority) CrossSign(other Authority) (*x509.Certificate, error) {
 	until := other.Certificate.NotAfter
 	if a.Certificate.NotAfter.Before(until) {
 		until = a.Certificate.NotAfter

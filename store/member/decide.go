@@ -12,11 +12,11 @@ type situation struct {
 	peerURL string
 	advice  advice
 	disk    disk
-	// cluster is the store that the host cluster has recorded as created, and noted is true if
+	// cluster is the store that the host cluster has recorded as created, and storeUsed is true if
 	// servers have used a store.
-	cluster string
-	noted   bool
-	peers   census
+	cluster   string
+	storeUsed bool
+	peers     peerStatus
 }
 
 // step is what to do next.
@@ -123,7 +123,7 @@ func begunHere(s situation) (decision, bool) {
 
 func notBegun(s situation) (decision, bool) {
 	switch {
-	case s.cluster != "" || s.noted || s.peers.answered > 0:
+	case s.cluster != "" || s.storeUsed || s.peers.answered > 0:
 		return decision{}, false
 	case s.ordinal == 0:
 		return decision{step: begin}, true
@@ -135,7 +135,7 @@ func neverBegun(s situation) (decision, bool) {
 	return decision{
 			step: wait, why: "the disk is empty, and the cluster knows a store that these members have not created, whose sets would be missing here. " +
 				s.advice.lost(s.name)},
-		s.cluster == "" && s.noted
+		s.cluster == "" && s.storeUsed
 }
 
 // advice has the parameters of the commands in a decision.
@@ -158,5 +158,5 @@ func (a advice) lost(name string) string {
 	if name != first {
 		return text + ", while " + first + " has an empty disk, too"
 	}
-	return text + fmt.Sprintf(". If there never was a set: `kubectl --namespace=%s delete configmap %s`", a.namespace, MarkName)
+	return text + fmt.Sprintf(". If there never was a set: `kubectl --namespace=%s delete configmap %s`", a.namespace, ClusterNoteName)
 }

@@ -33,7 +33,7 @@ func diskOf(name string, at stage, used bool) func(*situation) {
 }
 
 func restored(s *situation) { s.disk = disk{used: true} }
-func noted(s *situation)    { s.noted = true }
+func noted(s *situation)    { s.storeUsed = true }
 
 func begun(cluster string) func(*situation) { return func(s *situation) { s.cluster = cluster } }
 
@@ -77,14 +77,14 @@ func TestWhatIsDoneWithADisk(t *testing.T) {
 		"one that was interrupted, while servers have noted a store": {
 			s: seen(0, diskOf("etcd-0", beginning, false), noted), want: wait, why: "restore a backup"},
 		"a member with its disk starts, whatever the others say": {
-			s: seen(1, diskOf("etcd-1", taken, true), begun("a"), listing("v v")), want: start},
+			s: seen(1, diskOf("etcd-1", owned, true), begun("a"), listing("v v")), want: start},
 		"a member with its disk starts alone": {
-			s: seen(1, diskOf("etcd-1", taken, true), begun("a")), want: start},
-		"a member with its disk starts, although the host has forgotten": {s: seen(1, diskOf("etcd-1", taken, true), noted), want: start},
+			s: seen(1, diskOf("etcd-1", owned, true), begun("a")), want: start},
+		"a member with its disk starts, although the host has forgotten": {s: seen(1, diskOf("etcd-1", owned, true), noted), want: start},
 		"a member with the disk of another one waits": {
-			s: seen(1, diskOf("etcd-2", taken, true), begun("a"), listing("v v")), want: wait, why: "the disk belongs to etcd-2"},
+			s: seen(1, diskOf("etcd-2", owned, true), begun("a"), listing("v v")), want: wait, why: "the disk belongs to etcd-2"},
 		"a member with the disk of another store waits": {
-			s: seen(1, diskOf("etcd-1", taken, true), begun("b"), listing("v v")), want: wait, why: "store a"},
+			s: seen(1, diskOf("etcd-1", owned, true), begun("b"), listing("v v")), want: wait, why: "store a"},
 		"a disk that another process uses is left alone": {
 			s: seen(0, func(s *situation) { s.disk.busy = true }), want: wait, why: "another process"},
 		"an empty disk, and the majority does not know us":              {s: seen(1, begun("a"), listing("v v")), want: add},

@@ -26,8 +26,8 @@ const (
 	beginning stage = "beginning"
 	// joining disks are about to become the disk of another member. Data on them does not count.
 	joining stage = "joining"
-	// taken disks belong to members.
-	taken stage = "member"
+	// owned disks belong to members.
+	owned stage = "member"
 )
 
 // record is the content of a disk's recordFile.

@@ -11,7 +11,7 @@
 //	serving.go    its certificates, and what clients may do
 //	disk.go       the owner of a disk, and what is on it
 //	peers.go      the answers of the other members
-//	mark.go       what the host cluster knows: whether a store was ever created
+//	mark.go       the cluster note: a ConfigMap with the store that was created
 //	decide.go     what to do with a disk, and why that loses nothing
 //	start.go      does it, again and again until the member runs
 //	settle.go     turns a running member into a voter

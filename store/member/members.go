@@ -37,18 +37,18 @@ func (m members) hostOf(ordinal int) string {
 	return strings.NewReplacer("{name}", m.name(ordinal), "{ordinal}", strconv.Itoa(ordinal)).Replace(m.host)
 }
 
-// part describes one member for etcd.
-func (m members) part(ordinal int) *embedded.Part {
-	return &embedded.Part{Name: m.name(ordinal), Host: m.hostOf(ordinal), Listen: m.listen, ClientPort: m.client, PeerPort: m.peer}
+// memberConfig describes one member for etcd.
+func (m members) memberConfig(ordinal int) *embedded.MemberConfig {
+	return &embedded.MemberConfig{Name: m.name(ordinal), Host: m.hostOf(ordinal), Listen: m.listen, ClientPort: m.client, PeerPort: m.peer}
 }
 
 func (m members) clientURL(ordinal int) string {
-	url := m.part(ordinal).ClientURL()
+	url := m.memberConfig(ordinal).ClientURL()
 	return url.String()
 }
 
 func (m members) peerURL(ordinal int) string {
-	url := m.part(ordinal).PeerURL()
+	url := m.memberConfig(ordinal).PeerURL()
 	return url.String()
 }
 

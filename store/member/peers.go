@@ -21,8 +21,8 @@ import (
 // askTimeout limits a request to another member.
 const askTimeout = 3 * time.Second
 
-// census is the answers of the other members.
-type census struct {
+// peerStatus has the answers of the other members.
+type peerStatus struct {
 	// answered is how many of them are running.
 	answered int
 	// listed are the members of the store according to a majority of them. It is empty without a
@@ -33,7 +33,7 @@ type census struct {
 }
 
 // find returns a member, nil if it is not listed.
-func (c census) find(name, peerURL string) *etcdserverpb.Member {
+func (c peerStatus) find(name, peerURL string) *etcdserverpb.Member {
 	for _, m := range c.listed {
 		if m.Name == name || slices.Contains(m.PeerURLs, peerURL) {
 			return m
@@ -50,8 +50,8 @@ type peers struct {
 }
 
 // ask asks all of them at the same time.
-func (p peers) ask(ctx context.Context) census {
-	var found census
+func (p peers) ask(ctx context.Context) peerStatus {
+	var found peerStatus
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for ordinal := range p.members.count {

@@ -23,7 +23,7 @@ type member struct {
 	dataDir string
 	serving serving
 	peers   peers
-	marks   marks
+	note    clusterNote
 	health  *health
 	advice  advice
 	fatal   func(error)
@@ -55,7 +55,7 @@ func Run(ctx context.Context, o *Options, host kubernetes.Interface) (err error)
 	}
 	defer func() { err = errors.Join(err, etcd.Close()) }()
 	go m.watch(ctx, etcd, fail)
-	if err := m.settle(ctx, etcd); err != nil {
+	if err := m.waitUntilVoter(ctx, etcd); err != nil {
 		return ended(ctx, err)
 	}
 	klog.FromContext(ctx).Info("The member is a voter now", "name", m.name(), "member", fmt.Sprintf("%x", etcd.MemberID()))
@@ -101,7 +101,7 @@ func newMember(ctx context.Context, o *Options, host kubernetes.Interface, h *he
 	m := &member{
 		members: cluster, self: self, dataDir: o.DataDir, serving: s,
 		peers:  peers{members: cluster, self: self, tls: shown},
-		marks:  marks{host.CoreV1().ConfigMaps(o.Namespace)},
+		note:   clusterNote{host.CoreV1().ConfigMaps(o.Namespace)},
 		health: h, fatal: o.Fatal,
 		advice: advice{namespace: o.Namespace, prefix: cluster.prefix, dataDir: o.DataDir},
 	}

@@ -17,20 +17,20 @@ import (
 	"statefulset.dev/store/logthrottle"
 )
 
-// settle waits until the running member has all data of the others, and makes it a voter.
-func (m *member) settle(ctx context.Context, etcd *embedded.Etcd) error {
+// waitUntilVoter waits until the running member has all data of the others, and makes it a voter.
+func (m *member) waitUntilVoter(ctx context.Context, etcd *embedded.Etcd) error {
 	m.health.waits(errors.New("no majority of the members answers"))
 	if err := etcd.WaitReady(ctx); err != nil {
 		return err
 	}
 	m.health.runs(etcd.Endpoint(), etcd.MemberID())
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		err := m.becomeVoter(ctx, etcd)
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errAgain) && told.IsDue(err, time.Now()) {
+		if !errors.Is(err, errAgain) && throttle.IsDue(err, time.Now()) {
 			klog.FromContext(ctx).Info("The member is not a voter yet", "reason", err.Error())
 		}
 		select {

@@ -28,9 +28,9 @@ var errAgain = errors.New("a step was done")
 // start carries out decisions until etcd runs or ctx ends. Failures are retried less and less
 // often: the host cluster and the other members may come and go.
 func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
-	var told logthrottle.Throttle
+	var throttle logthrottle.Throttle
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		etcd, err := m.look(ctx)
+		etcd, err := m.reconcile(ctx)
 		if err == nil {
 			return etcd, nil
 		}
@@ -42,7 +42,7 @@ func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
 			return nil, context.Cause(ctx)
 		}
 		m.health.waits(err)
-		if told.IsDue(err, time.Now()) {
+		if throttle.IsDue(err, time.Now()) {
 			klog.FromContext(ctx).Info("The member is not running yet", "reason", err.Error())
 		}
 		select {
@@ -52,15 +52,15 @@ func (m *member) start(ctx context.Context) (*embedded.Etcd, error) {
 	}
 }
 
-func (m *member) look(ctx context.Context) (*embedded.Etcd, error) {
+func (m *member) reconcile(ctx context.Context) (*embedded.Etcd, error) {
 	s, err := m.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d := decide(s)
 	if d.step != wait {
-		klog.FromContext(ctx).V(2).Info("Decided on a step", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.noted, "answered",
-			s.peers.answered, "listed", len(s.peers.listed))
+		klog.FromContext(ctx).V(2).Info("Decided on a step", "step", d.step, "disk", s.disk, "cluster", s.cluster, "noted", s.storeUsed,
+			"answered", s.peers.answered, "listed", len(s.peers.listed))
 	}
 	switch d.step {
 	case wait:
@@ -88,7 +88,7 @@ func (m *member) observe(ctx context.Context) (s situation, err error) {
 	if s.disk, err = readDisk(m.dataDir); err != nil {
 		return s, err
 	}
-	if s.cluster, s.noted, err = m.marks.known(ctx); err != nil {
+	if s.cluster, s.storeUsed, err = m.note.read(ctx); err != nil {
 		return s, err
 	}
 	if !s.disk.used || s.disk.isRestored() {
@@ -103,20 +103,20 @@ func (m *member) run(ctx context.Context, next step, s situation) (*embedded.Etc
 	if err != nil {
 		return nil, err
 	}
-	part := m.members.part(m.self)
+	part := m.members.memberConfig(m.self)
 	part.ClientTLS, part.PeerTLS, part.Serving = m.serving.clients, m.serving.peers, m.serving.rights.Options()
 	if err := m.prepare(ctx, next, s, dir, part); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	etcd, err := embedded.StartPart(dir, part)
+	etcd, err := embedded.StartMember(dir, part)
 	if err != nil {
 		return nil, err
 	}
 	if m.fatal != nil {
 		etcd.OnFatal(m.fatal)
 	}
-	if s.disk.Stage != taken || next == adopt {
-		m.record.Stage = taken
+	if s.disk.Stage != owned || next == adopt {
+		m.record.Stage = owned
 		if err := m.record.write(m.dataDir); err != nil {
 			return nil, errors.Join(err, etcd.Close())
 		}
@@ -124,7 +124,7 @@ func (m *member) run(ctx context.Context, next step, s situation) (*embedded.Etc
 	return etcd, nil
 }
 
-func (m *member) prepare(ctx context.Context, next step, s situation, dir *embedded.Dir, part *embedded.Part) error {
+func (m *member) prepare(ctx context.Context, next step, s situation, dir *embedded.Dir, part *embedded.MemberConfig) error {
 	m.record = s.disk.record
 	switch next {
 	case begin:
@@ -138,7 +138,7 @@ func (m *member) prepare(ctx context.Context, next step, s situation, dir *embed
 		if err != nil {
 			return err
 		}
-		if err := m.marks.replace(ctx, cluster); err != nil {
+		if err := m.note.replace(ctx, cluster); err != nil {
 			return err
 		}
 		m.record = record{Name: s.name, Stage: joining, Cluster: cluster}
@@ -147,7 +147,7 @@ func (m *member) prepare(ctx context.Context, next step, s situation, dir *embed
 	default:
 		if s.cluster == "" {
 			// While the record is missing, an empty disk could be mistaken for the first one.
-			return m.marks.first(ctx, s.disk.Cluster)
+			return m.note.create(ctx, s.disk.Cluster)
 		}
 		return nil
 	}
@@ -156,7 +156,7 @@ func (m *member) prepare(ctx context.Context, next step, s situation, dir *embed
 // prepareToBegin writes the name of the store first to the disk, then to the host cluster, which
 // keeps the first name that is written. The member that finds its own name there may create the
 // store.
-func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.Dir, part *embedded.Part) error {
+func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.Dir, part *embedded.MemberConfig) error {
 	if m.record.Stage != beginning {
 		cluster, err := newName()
 		if err != nil {
@@ -168,7 +168,7 @@ func (m *member) prepareToBegin(ctx context.Context, s situation, dir *embedded.
 		}
 	}
 	if s.cluster == "" {
-		if err := m.marks.first(ctx, m.record.Cluster); err != nil {
+		if err := m.note.create(ctx, m.record.Cluster); err != nil {
 			return err
 		}
 		klog.FromContext(ctx).Info("Creating the store", "cluster", m.record.Cluster)

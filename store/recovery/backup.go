@@ -85,7 +85,7 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 	if _, err := os.Lstat(file); err == nil {
 		return 0, fmt.Errorf("--to %q already exists; choose another file", file)
 	}
-	partial, size, err := saveBeside(from, file)
+	partial, size, err := saveNextTo(from, file)
 	if err == nil {
 		err = os.Rename(partial, file)
 	}
@@ -95,9 +95,9 @@ func save(from io.Reader, file string, out io.Writer) (int64, error) {
 	return size, nil
 }
 
-// saveBeside writes to a new file in the directory of another one, under a name at which no one
+// saveNextTo writes to a new file in the directory of another one, under a name at which no one
 // else can have put a link, and readable only by its owner.
-func saveBeside(from io.Reader, path string) (name string, size int64, err error) {
+func saveNextTo(from io.Reader, path string) (name string, size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
 	if err != nil {
 		return "", 0, err

@@ -20,27 +20,28 @@ import (
 // annotations. The records of pods and claims show whether there were templates.
 func (r leftovers) objectTemplates(rebuilt *rebuiltSet) error {
 	for _, pod := range r.pods {
-		given := givenTo(pod)
+		provided := providedTo(pod)
 		for _, volume := range pod.Spec.Volumes {
 			if volume.PersistentVolumeClaim == nil {
 				continue
 			}
 			if claim := r.claims[volume.PersistentVolumeClaim.ClaimName]; claim != nil {
-				given = append(given, givenTo(claim)...)
+				provided = append(provided, providedTo(claim)...)
 			}
 		}
-		slices.Sort(given)
-		if given = slices.Compact(given); len(given) > 0 {
+		slices.Sort(provided)
+		if provided = slices.Compact(provided); len(provided) > 0 {
 			rebuilt.guess(
-				"spec.objectTemplates are lost, and member %s uses what they provided: %s; apply the set's manifest before you remove the hold annotation, or a recreated member lacks that", pod.Name, strings.Join(given, ", "))
+				"spec.objectTemplates are lost, and member %s uses what they provided: %s; apply the set's manifest before you remove the hold annotation, or a recreated member lacks that", pod.Name, strings.Join(provided, ", "))
 			return nil
 		}
 	}
 	return nil
 }
 
-// givenTo are the Secrets and outputs of objects that a pod or a claim records.
-func givenTo(object metav1.Object) (given []string) {
+// providedTo returns what objects provided to a pod or a claim, which records it: Secrets and
+// outputs.
+func providedTo(object metav1.Object) (given []string) {
 	for _, name := range identity.GeneratedOf(object) {
 		given = append(given, "Secret "+name)
 	}

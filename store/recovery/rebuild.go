@@ -21,8 +21,8 @@ import (
 // Host is the cluster from which the sets are rebuilt.
 type Host struct {
 	Client kubernetes.Interface
-	// AnchorNamespace is the namespace of the anchor.
-	AnchorNamespace string
+	// NoteNamespace is the namespace of the note about the store.
+	NoteNamespace string
 }
 
 // Server handles sets as a server does, while none is running.
@@ -51,7 +51,7 @@ type Sets interface {
 // If every missing set could be rebuilt, the store is recorded in the host cluster as the right
 // one. Otherwise an operator must still accept it.
 func Rebuild(ctx context.Context, o *backend.Options, server Server, from Host, dryRun bool, out, messages io.Writer) error {
-	if err := o.ReceiveTLS(ctx, from.Client.CoreV1().Secrets(from.AnchorNamespace), from.AnchorNamespace); err != nil {
+	if err := o.ReceiveTLS(ctx, from.Client.CoreV1().Secrets(from.NoteNamespace), from.NoteNamespace); err != nil {
 		return err
 	}
 	closeStorage, err := o.Open(ctx, func(error) {})
@@ -73,7 +73,7 @@ func rebuild(ctx context.Context, o *backend.Options, server Server, from Host, 
 	}
 	defer etcd.Close()
 
-	anchors := from.Client.CoreV1().ConfigMaps(from.AnchorNamespace)
+	anchors := from.Client.CoreV1().ConfigMaps(from.NoteNamespace)
 	r := rebuilding{complete: server.Complete, sets: sets, guard: guard.NewOffline(etcd, o.Etcd.StorageConfig.Prefix, anchors)}
 	if store, known, err := r.guard.Known(ctx); err != nil {
 		return err

@@ -51,7 +51,7 @@ func Restore(ctx context.Context, o *backend.Options, file string, trust Trust, 
 	if file == "-" {
 		// The backup is checked before it is used, and the check needs a file.
 		var saveErr error
-		file, _, saveErr = saveBeside(in, path)
+		file, _, saveErr = saveNextTo(in, path)
 		defer func() { err = errors.Join(err, os.RemoveAll(file)) }()
 		if saveErr != nil {
 			return fmt.Errorf("saving standard input to a file: %w", saveErr)

@@ -44,21 +44,21 @@ func ofServers() []string {
 
 // Options make a gRPC server of etcd refuse requests that a client may not send.
 func (r Rights) Options() []grpc.ServerOption {
-	d := &door{Rights: r, ofServers: ofServers()}
+	d := &interceptor{Rights: r, ofServers: ofServers()}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(d.unary), grpc.ChainStreamInterceptor(d.stream)}
 }
 
-// door checks every request.
-type door struct {
+// interceptor checks every request.
+type interceptor struct {
 	Rights
 	ofServers []string
 
-	mu   sync.Mutex
-	told logthrottle.Throttle
+	mu       sync.Mutex
+	throttle logthrottle.Throttle
 }
 
-func (d *door) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	member, err := d.enter(ctx, info.FullMethod)
+func (d *interceptor) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	member, err := d.authorize(ctx, info.FullMethod)
 	if err == nil && !member {
 		err = d.check(ctx, request)
 	}
@@ -68,8 +68,8 @@ func (d *door) unary(ctx context.Context, request any, info *grpc.UnaryServerInf
 	return handle(ctx, request)
 }
 
-func (d *door) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-	member, err := d.enter(stream.Context(), info.FullMethod)
+func (d *interceptor) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	member, err := d.authorize(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
 	}
@@ -82,19 +82,19 @@ func (d *door) stream(server any, stream grpc.ServerStream, info *grpc.StreamSer
 // checked is a stream of a server.
 type checked struct {
 	grpc.ServerStream
-	door *door
+	interceptor *interceptor
 }
 
 func (c *checked) RecvMsg(message any) error {
 	if err := c.ServerStream.RecvMsg(message); err != nil {
 		return err
 	}
-	return c.door.check(c.Context(), message)
+	return c.interceptor.check(c.Context(), message)
 }
 
-// enter reports whether the client is a member. It fails if the client must not send requests of
-// that kind.
-func (d *door) enter(ctx context.Context, method string) (member bool, err error) {
+// authorize reports whether the client is a member. It fails if the client must not send requests
+// of that kind.
+func (d *interceptor) authorize(ctx context.Context, method string) (member bool, err error) {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
 		return false, d.refuse(ctx, "a client without an address must not send %s", method)
@@ -128,18 +128,18 @@ func nameIn(secure credentials.TLSInfo) string {
 	return ""
 }
 
-func (d *door) check(ctx context.Context, request any) error {
+func (d *interceptor) check(ctx context.Context, request any) error {
 	if key, found := d.outside(request); found {
 		return d.refuse(ctx, "servers of the store must only use keys below %s (--etcd-prefix), got %q", d.Prefix, key)
 	}
 	return nil
 }
 
-func (d *door) refuse(ctx context.Context, format string, args ...any) error {
+func (d *interceptor) refuse(ctx context.Context, format string, args ...any) error {
 	err := status.Error(codes.PermissionDenied, fmt.Sprintf(format, args...))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.told.IsDue(err, time.Now()) {
+	if d.throttle.IsDue(err, time.Now()) {
 		from, _ := peer.FromContext(ctx)
 		klog.FromContext(ctx).Info("Refused a request to the store", "reason", status.Convert(err).Message(), "from", addressOf(from))
 	}

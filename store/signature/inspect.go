@@ -84,12 +84,12 @@ func inspect(file *os.File, expected string, keys Keys) (Snapshot, error) {
 }
 
 func parseOrigin(block []byte) (*Origin, error) {
-	told, known := bytes.CutPrefix(block[:macAt], []byte(form))
+	encoded, known := bytes.CutPrefix(block[:macAt], []byte(form))
 	if !known {
 		return nil, fmt.Errorf("its signature has the form %.16q, but this version knows only %q: restore it with a later version", block, form)
 	}
 	var origin Origin
-	if err := json.Unmarshal(bytes.TrimRight(told, "\x00"), &origin); err != nil {
+	if err := json.Unmarshal(bytes.TrimRight(encoded, "\x00"), &origin); err != nil {
 		return nil, fmt.Errorf("its signature cannot be read, so it was damaged or forged: %w", err)
 	}
 	return &origin, nil

@@ -70,15 +70,15 @@ func (k Key) Sign(to io.Writer, snapshot io.Reader, name string, made time.Time)
 
 // blockOf is the block of a signature without its HMAC.
 func blockOf(origin Origin) ([]byte, error) {
-	told, err := json.Marshal(origin)
+	encoded, err := json.Marshal(origin)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the origin of a copy: %w", err)
 	}
-	if len(form)+len(told) > macAt {
+	if len(form)+len(encoded) > macAt {
 		return nil, fmt.Errorf("the name %q has %d bytes, which is too long for a signature", origin.Name, len(origin.Name))
 	}
 	block := make([]byte, blockSize)
-	copy(block[copy(block, form):], told)
+	copy(block[copy(block, form):], encoded)
 	return block, nil
 }
 

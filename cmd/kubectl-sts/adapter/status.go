@@ -29,8 +29,9 @@ func statusViewer(others polymorphichelpers.StatusViewerFunc) polymorphichelpers
 // others it prints the text of kubectl.
 type rolloutViewer struct {
 	stock polymorphichelpers.StatusViewer
-	// said is the last message. During an update a set is written often, mostly with the same message.
-	said string
+	// lastMessage is the message that was printed last. During an update a set is written often,
+	// mostly with the same message.
+	lastMessage string
 }
 
 // Status returns the text to print, and whether the update has ended. If the update has failed or
@@ -47,10 +48,10 @@ func (v *rolloutViewer) Status(object runtime.Unstructured, revision int64) (str
 	switch {
 	case ready.Reason == v1.ReasonRolloutFailed, ready.Reason == v1.ReasonRolledBack:
 		return "", true, errors.New(ready.Message)
-	case ready.Message == v.said:
+	case ready.Message == v.lastMessage:
 		return "", false, nil
 	}
-	v.said = ready.Message
+	v.lastMessage = ready.Message
 	return ready.Message + "\n", false, nil
 }
 

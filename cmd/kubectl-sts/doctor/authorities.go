@@ -36,27 +36,27 @@ func (e *examiner) ownCertificate(ctx context.Context, trusted []*x509.Certifica
 	about := fmt.Sprintf("certificate authorities in secret %s/%s", e.system, ownAuthorities)
 	itself, err := e.makesCertificate(ctx)
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	secret, err := e.host.CoreV1().Secrets(e.system).Get(ctx, ownAuthorities, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err) && itself:
-		return []finding{isBroken(about, "the Secret does not exist, and the server is not allowed to create it",
+		return []finding{failFinding(about, "the Secret does not exist, and the server is not allowed to create it",
 			fmt.Sprintf("kubectl -n %s create secret generic %s  # the server fills it", e.system, ownAuthorities))}
 	case apierrors.IsNotFound(err), err == nil && len(secret.Data) == 0 && !itself:
 		return nil
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	if itself {
 		if missing, err := e.missingRights(ctx, certificateRights(e.system)); err != nil {
-			return []finding{isUnknown(about, err)}
+			return []finding{skipFinding(about, err)}
 		} else if len(missing) > 0 {
-			return []finding{isBroken(about, "the server is not allowed to "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+			return []finding{failFinding(about, "the server is not allowed to "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
 		}
 	}
 	if len(secret.Data) == 0 {
-		return []finding{isBroken(about, "the server has not filled the Secret yet",
+		return []finding{failFinding(about, "the server has not filled the Secret yet",
 			"kubectl -n "+e.system+" logs deployment/statefulset-apiserver  # shows why it cannot")}
 	}
 	return e.authorities(about, secret, trusted)
@@ -84,22 +84,22 @@ func (e *examiner) authorities(about string, secret *corev1.Secret, trusted []*x
 		ownAuthorities)
 	held, err := cert.ParseCertsPEM(secret.Data["ca.crt"])
 	if err != nil {
-		return []finding{isBroken(about, fmt.Sprintf("ca.crt contains no certificate: %v", err), anew)}
+		return []finding{failFinding(about, fmt.Sprintf("ca.crt contains no certificate: %v", err), anew)}
 	}
 	newest := slices.MaxFunc(held, func(a, b *x509.Certificate) int { return a.NotBefore.Compare(b.NotBefore) })
 	if !newest.NotAfter.After(e.now) {
-		return []finding{isBroken(about, fmt.Sprintf("%s expired on %s", newest.Subject, newest.NotAfter.Format(time.DateOnly)), anew)}
+		return []finding{failFinding(about, fmt.Sprintf("%s expired on %s", newest.Subject, newest.NotAfter.Format(time.DateOnly)), anew)}
 	}
 	for _, one := range held {
 		if !slices.ContainsFunc(trusted, one.Equal) {
-			return []finding{isBroken(about, fmt.Sprintf("%s is not in spec.caBundle of the APIService, which the server writes", one.Subject),
+			return []finding{failFinding(about, fmt.Sprintf("%s is not in spec.caBundle of the APIService, which the server writes", one.Subject),
 				"kubectl -n "+e.system+" logs deployment/statefulset-apiserver  # shows why it cannot",
 				"kubectl apply -k artifacts/base  # if the server lacks the right to write it")}
 		}
 	}
 	if len(held) > 1 {
-		return []finding{isFine(about, "%s replaces %d others", newest.Subject, len(held)-1)}
+		return []finding{okFinding(about, "%s replaces %d others", newest.Subject, len(held)-1)}
 	}
 	renewal := newest.NotBefore.Add(newest.NotAfter.Sub(newest.NotBefore) / 3 * 2)
-	return []finding{isFine(about, "the cluster trusts them, and the server generates the next one on %s", renewal.Format(time.DateOnly))}
+	return []finding{okFinding(about, "the cluster trusts them, and the server generates the next one on %s", renewal.Format(time.DateOnly))}
 }

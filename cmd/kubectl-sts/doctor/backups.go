@@ -37,9 +37,9 @@ func (e *examiner) backups(ctx context.Context) []finding {
 	case apierrors.IsNotFound(err):
 		return []finding{e.noBackups(ctx)}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
-	return []finding{e.judgeBackups(about, told.Data)}
+	return []finding{e.checkBackupReport(about, told.Data)}
 }
 
 // backupRights returns the rights that the server needs to report copies. The verb create cannot be
@@ -61,60 +61,60 @@ func (e *examiner) noBackups(ctx context.Context) finding {
 	missing, err := e.missingRights(ctx, e.backupRights())
 	switch {
 	case err != nil:
-		return isDoubtful(about, "no backups are configured, or the server lacks the right to report them; checking its rights failed: "+err.Error(),
+		return warnFinding(about, "no backups are configured, or the server lacks the right to report them; checking its rights failed: "+err.Error(),
 			configure)
 	case len(missing) > 0:
-		return isDoubtful(about,
+		return warnFinding(about,
 			fmt.Sprintf(
 				"no backups are reported, and the server lacks the right to report them: service account %s/statefulset-apiserver is not allowed to %s, with the name "+backupsName,
 				e.system,
 				strings.Join(missing, ", ")),
 			"kubectl apply -k artifacts/base  # or artifacts/ha, as installed: its Role statefulset-apiserver-store grants the right", configure)
 	}
-	return isDoubtful(about, "no backups are configured: if the store is lost, all sets are lost; their pods and claims stay", configure)
+	return warnFinding(about, "no backups are configured: if the store is lost, all sets are lost; their pods and claims stay", configure)
 }
 
-func (e *examiner) judgeBackups(about string, told map[string]string) finding {
-	every, err := time.ParseDuration(told["every"])
+func (e *examiner) checkBackupReport(about string, report map[string]string) finding {
+	every, err := time.ParseDuration(report["every"])
 	if err != nil {
-		return isDoubtful(about, fmt.Sprintf("every is %q, want a duration such as 6h", told["every"]), e.forgetBackups())
+		return warnFinding(about, fmt.Sprintf("every is %q, want a duration such as 6h", report["every"]), e.forgetBackups())
 	}
 	failure := ""
-	if told["failure"] != "" {
-		failure = fmt.Sprintf("; the last attempt failed at %s: %s", told["failed"], told["failure"])
+	if report["failure"] != "" {
+		failure = fmt.Sprintf("; the last attempt failed at %s: %s", report["failed"], report["failure"])
 	}
-	if told["verified"] == "" {
-		return isDoubtful(about, "no copy of the store has been verified yet"+failure, e.backupLogs())
+	if report["verified"] == "" {
+		return warnFinding(about, "no copy of the store has been verified yet"+failure, e.backupLogs())
 	}
-	verified, err := time.Parse(time.RFC3339, told["verified"])
+	verified, err := time.Parse(time.RFC3339, report["verified"])
 	if err != nil {
-		return isDoubtful(about, fmt.Sprintf("verified is %q, want a time such as 2026-11-22T12:00:00Z", told["verified"]), e.forgetBackups())
+		return warnFinding(about, fmt.Sprintf("verified is %q, want a time such as 2026-11-22T12:00:00Z", report["verified"]), e.forgetBackups())
 	}
 	age := e.now.Sub(verified)
-	says := fmt.Sprintf("%s, the newest verified copy of the store, is %s old%s", told["name"], duration.HumanDuration(max(0, age)), failure)
+	says := fmt.Sprintf("%s, the newest verified copy of the store, is %s old%s", report["name"], duration.HumanDuration(max(0, age)), failure)
 	file := "FILE"
-	if backupForm.MatchString(told["name"]) {
-		file = told["name"]
+	if backupForm.MatchString(report["name"]) {
+		file = report["name"]
 	}
 	trust := " --accept-unauthenticated"
-	if told["key"] != "" {
+	if report["key"] != "" {
 		trust = " --backup-key-file=KEYS"
 	}
 	restore := "statefulset-apiserver store restore --from=" + file + " --data-dir=NEW_DIRECTORY" + trust +
 		"  # if the store is lost; step by step in docs/backup.md#restore"
 	switch {
 	case age < -clockSkew:
-		return isDoubtful(about, fmt.Sprintf("%s, the newest verified copy of the store, has the future time %s: a clock is wrong%s", told["name"],
-			told["verified"], failure), e.backupLogs())
+		return warnFinding(about, fmt.Sprintf("%s, the newest verified copy of the store, has the future time %s: a clock is wrong%s", report["name"],
+			report["verified"], failure), e.backupLogs())
 	case age > missedBackups*every:
-		return isDoubtful(about, fmt.Sprintf("%s, and one is due every %s", says, every), e.backupLogs(), e.forgetBackups(), restore)
+		return warnFinding(about, fmt.Sprintf("%s, and one is due every %s", says, every), e.backupLogs(), e.forgetBackups(), restore)
 	case failure != "":
-		return isDoubtful(about, says, e.backupLogs(), restore)
-	case told["key"] == "":
-		return isDoubtful(about, says+"; it is not signed, so anyone who can write to the location of the copies can replace it", sign, restore)
+		return warnFinding(about, says, e.backupLogs(), restore)
+	case report["key"] == "":
+		return warnFinding(about, says+"; it is not signed, so anyone who can write to the location of the copies can replace it", sign, restore)
 	}
-	says += fmt.Sprintf(", and signed with key %q", told["key"])
-	return finding{verdict: fine, about: about, says: says, fix: []string{restore}}
+	says += fmt.Sprintf(", and signed with key %q", report["key"])
+	return finding{verdict: fine, about: about, message: says, fix: []string{restore}}
 }
 
 func (e *examiner) backupLogs() string {

@@ -70,7 +70,7 @@ func TestTheAgeOfTheLastVerifiedBackupIsTold(t *testing.T) {
 			host.PrependReactor("create", "subjectaccessreviews", serverMay(func(authorizationv1.ResourceAttributes) bool { return true }))
 			e := &examiner{host: host, system: "statefulset-system", now: now}
 			got := e.backups(t.Context())
-			if len(got) != 1 || got[0].verdict != test.want || !strings.Contains(got[0].says, test.says) {
+			if len(got) != 1 || got[0].verdict != test.want || !strings.Contains(got[0].message, test.says) {
 				t.Fatalf("got %+v, want one finding %q that says %q", got, test.want, test.says)
 			}
 			if failures(got) > 0 {
@@ -138,7 +138,8 @@ func TestNoBackupsBecauseNobodyAsksIsToldFromNoRight(t *testing.T) {
 				return serverMay(test.may)(action)
 			})
 			got := (&examiner{host: host, system: "statefulset-system", now: time.Now()}).backups(t.Context())
-			if len(got) != 1 || got[0].verdict != doubt || !strings.Contains(got[0].says, test.says) || strings.Contains(got[0].says, test.never) {
+			if len(got) != 1 || got[0].verdict != doubt || !strings.Contains(got[0].message, test.says) ||
+				strings.Contains(got[0].message, test.never) {
 				t.Fatalf("got %+v, want one finding %q that says %q and not %q", got, doubt, test.says, test.never)
 			}
 			if !slices.ContainsFunc(got[0].fix, func(command string) bool { return strings.Contains(command, "backup.to=") }) {

@@ -30,15 +30,15 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 	const about = "certificate authority in APIService " + serviceName
 	service, err := e.apiService(ctx)
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	if service.Spec.InsecureSkipTLSVerify {
-		return []finding{isDoubtful(about, "insecureSkipTLSVerify is true: the cluster would trust any server",
+		return []finding{warnFinding(about, "insecureSkipTLSVerify is true: the cluster would trust any server",
 			"kubectl edit apiservice "+serviceName+"  # set spec.caBundle, remove insecureSkipTLSVerify")}
 	}
 	authorities, err := cert.ParseCertsPEM(service.Spec.CABundle)
 	if err != nil {
-		return []finding{isBroken(about, fmt.Sprintf("spec.caBundle contains no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
+		return []finding{failFinding(about, fmt.Sprintf("spec.caBundle contains no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
 	}
 	var found []finding
 	for _, authority := range authorities {
@@ -55,13 +55,13 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding {
 	switch left := certificate.NotAfter.Sub(e.now); {
 	case left <= 0:
-		return isBroken(about, fmt.Sprintf("%s expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
+		return failFinding(about, fmt.Sprintf("%s expired on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
 			"kubectl -n "+e.system+" get secret "+servingSecret+"  # renew it, and spec.caBundle with it")
 	case left < soon:
-		return isDoubtful(about, fmt.Sprintf("%s expires on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
+		return warnFinding(about, fmt.Sprintf("%s expires on %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly)),
 			"kubectl -n "+e.system+" get secret "+servingSecret+"  # renew it in time")
 	default:
-		return isFine(about, "%s is valid until %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly))
+		return okFinding(about, "%s is valid until %s", certificate.Subject, certificate.NotAfter.Format(time.DateOnly))
 	}
 }
 
@@ -69,12 +69,12 @@ func (e *examiner) lifetime(about string, certificate *x509.Certificate) finding
 func (e *examiner) servingCertificate(ctx context.Context, service *apiService, authorities []*x509.Certificate) finding {
 	about := "serving certificate"
 	if service.Spec.Service == nil {
-		return isUnknown(about, errors.New("the APIService names no service"))
+		return skipFinding(about, errors.New("the APIService names no service"))
 	}
 	name := service.Spec.Service.Name + "." + service.Spec.Service.Namespace + ".svc"
 	chain, err := e.servingChain(ctx, service)
 	if err != nil {
-		return isUnknown(about, err)
+		return skipFinding(about, err)
 	}
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
 	for _, authority := range authorities {
@@ -88,7 +88,7 @@ func (e *examiner) servingCertificate(ctx context.Context, service *apiService, 
 		return lifetime
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: between, CurrentTime: e.now}); err != nil {
-		return isBroken(about, fmt.Sprintf("the cluster does not accept it for %s: %v", name, err),
+		return failFinding(about, fmt.Sprintf("the cluster does not accept it for %s: %v", name, err),
 			"kubectl -n "+e.system+" get secret "+servingSecret+"  # issue it for "+name+" with the CA in spec.caBundle")
 	}
 	return lifetime

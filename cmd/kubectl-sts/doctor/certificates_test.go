@@ -94,7 +94,7 @@ func TestCertificatesAreThoseOfWhomMakesThem(t *testing.T) {
 					t.Errorf("got %+v, want all looked at", f)
 				}
 				if f.verdict == broken {
-					failed = append(failed, f.says)
+					failed = append(failed, f.message)
 				}
 			}
 			if (test.broken != "") != (len(failed) > 0) || !strings.Contains(strings.Join(failed, " "), test.broken) {

@@ -32,7 +32,7 @@ func lostVolumes(sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) [
 		give := fmt.Sprintf(
 			"kubectl sts -n %s replace %s --new-claims  # gives up the data of all claims of this member; it comes back with new, empty claims",
 			claim.Namespace, member)
-		found = append(found, isDoubtful(about, says, give))
+		found = append(found, warnFinding(about, says, give))
 	}
 	return found
 }

@@ -45,7 +45,7 @@ func TestLostVolumesOfMembersAreFound(t *testing.T) {
 				}
 				return
 			}
-			if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "disk-7") ||
+			if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].message, "disk-7") ||
 				!strings.HasPrefix(found[0].fix[0], c.fix) {
 				t.Errorf("got %+v, want one doubt that names disk-7 and %q", found, c.fix)
 			}

@@ -91,7 +91,7 @@ func (e *examiner) connect(getter genericclioptions.RESTClientGetter, everywhere
 func (e *examiner) checks() []func(context.Context) []finding {
 	return []func(context.Context) []finding{
 		e.cluster, e.registration, e.namespaces, e.endpoints, e.certificates, e.trust, e.rights, e.store, e.backups, e.guard, e.leader,
-		e.setsAreFine,
+		e.checkSets,
 	}
 }
 

@@ -61,8 +61,8 @@ func TestDiagnose(t *testing.T) {
 			if ready != test.ready || got.verdict != test.verdict {
 				t.Fatalf("got ready %v and verdict %q, want %v and %q", ready, got.verdict, test.ready, test.verdict)
 			}
-			if !strings.Contains(got.says, test.says) {
-				t.Errorf("got %q, want it to say %q", got.says, test.says)
+			if !strings.Contains(got.message, test.says) {
+				t.Errorf("got %q, want it to say %q", got.message, test.says)
 			}
 			if !strings.Contains(strings.Join(got.fix, "\n"), test.fix) {
 				t.Errorf("got the commands %q, want one with %q", got.fix, test.fix)
@@ -76,7 +76,7 @@ func TestClaimsThatCouldNotBeDeletedAreADoubt(t *testing.T) {
 	set.Status.Reclaims = []v1.Reclaim{{First: 3, Last: new(int32(4)), Message: "claims of ordinals 3-4 are due"}, {First: 1},
 		{First: 7, Message: "claims of ordinal 7 are due"}}
 	found := undeleted(set)
-	if len(found) != 2 || found[0].verdict != doubt || found[0].says != "claims of ordinals 3-4 are due" {
+	if len(found) != 2 || found[0].verdict != doubt || found[0].message != "claims of ordinals 3-4 are due" {
 		t.Fatalf("got %+v, want two doubts, the first of which says what the status does", found)
 	}
 	for i, want := range []string{"kubectl sts -n shop reclaim db --ordinals=3-4 ", "kubectl sts -n shop reclaim db --ordinals=7 "} {
@@ -137,10 +137,10 @@ func TestLifetime(t *testing.T) {
 			e := &examiner{now: now}
 			got := e.lifetime("it", &x509.Certificate{Subject: pkix.Name{CommonName: "ca"}, NotAfter: now.Add(test.left)})
 			if got.verdict != test.want {
-				t.Errorf("got %q (%s), want %q", got.verdict, got.says, test.want)
+				t.Errorf("got %q (%s), want %q", got.verdict, got.message, test.want)
 			}
 			if got.verdict != fine && len(got.fix) == 0 {
-				t.Errorf("%q comes without a command", got.says)
+				t.Errorf("%q comes without a command", got.message)
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestEveryReasonForAnAPIServiceToBeUnavailableHasACommand(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			e := &examiner{system: "statefulset-system"}
-			got := e.mend(metav1.Condition{Reason: test.reason, Message: test.message})
+			got := e.availabilityRemedies(metav1.Condition{Reason: test.reason, Message: test.message})
 			if !strings.Contains(strings.Join(got, "\n"), test.want) {
 				t.Errorf("got %q, want a command with %q", got, test.want)
 			}

@@ -19,27 +19,27 @@ func (e *examiner) endpoints(ctx context.Context) []finding {
 	service, err := e.host.CoreV1().Services(e.system).Get(ctx, "statefulset-apiserver", metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isBroken(about, "does not exist", "kubectl apply -k artifacts/base")}
+		return []finding{failFinding(about, "does not exist", "kubectl apply -k artifacts/base")}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	case service.Spec.Type == corev1.ServiceTypeExternalName:
-		return []finding{isFine(about, "points to %s, outside the cluster", service.Spec.ExternalName)}
+		return []finding{okFinding(about, "points to %s, outside the cluster", service.Spec.ExternalName)}
 	}
 	slices, err := e.host.DiscoveryV1().EndpointSlices(e.system).List(ctx, metav1.ListOptions{
 		LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name,
 	})
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	ready, all := countEndpoints(slices.Items)
 	if ready == 0 {
-		return []finding{isBroken(about, fmt.Sprintf("none of %d servers is ready", all),
+		return []finding{failFinding(about, fmt.Sprintf("none of %d servers is ready", all),
 			"kubectl -n "+e.system+" get pods", "kubectl -n "+e.system+" logs deployment/statefulset-apiserver")}
 	}
 	if ready < all {
-		return []finding{isDoubtful(about, fmt.Sprintf("%d of %d servers are ready", ready, all), "kubectl -n "+e.system+" get pods")}
+		return []finding{warnFinding(about, fmt.Sprintf("%d of %d servers are ready", ready, all), "kubectl -n "+e.system+" get pods")}
 	}
-	return []finding{isFine(about, "%d of %d servers are ready", ready, all)}
+	return []finding{okFinding(about, "%d of %d servers are ready", ready, all)}
 }
 
 // countEndpoints counts addresses. An address without the condition Ready is ready.

@@ -25,42 +25,45 @@ const (
 // finding is a result of a check.
 type finding struct {
 	verdict verdict
-	// about is the part that was checked, and says is the result.
-	about, says string
+	// about is the part that was checked, and message is the result.
+	about, message string
 	// fix has the commands that show more or fix the problem.
 	fix []string
 }
 
-func isFine(about, format string, args ...any) finding {
-	return finding{verdict: fine, about: about, says: fmt.Sprintf(format, args...)}
+func okFinding(about, format string, args ...any) finding {
+	return finding{verdict: fine, about: about, message: fmt.Sprintf(format, args...)}
 }
 
-func isDoubtful(about, says string, fix ...string) finding {
-	return finding{verdict: doubt, about: about, says: says, fix: fix}
+func warnFinding(about, says string, fix ...string) finding {
+	return finding{verdict: doubt, about: about, message: says, fix: fix}
 }
 
-func isBroken(about, says string, fix ...string) finding {
-	return finding{verdict: broken, about: about, says: says, fix: fix}
+func failFinding(about, says string, fix ...string) finding {
+	return finding{verdict: broken, about: about, message: says, fix: fix}
 }
 
-// isNoted is for a property of this cluster that differs from other clusters and is not a problem.
-func isNoted(about, says string) finding { return finding{verdict: noted, about: about, says: says} }
+// infoFinding is for a property of this cluster that differs from other clusters and is not a
+// problem.
+func infoFinding(about, says string) finding {
+	return finding{verdict: noted, about: about, message: says}
+}
 
-// isUnknown is for a part that could not be checked.
-func isUnknown(about string, err error) finding {
-	return finding{verdict: unknown, about: about, says: "cannot check: " + err.Error()}
+// skipFinding is for a part that could not be checked.
+func skipFinding(about string, err error) finding {
+	return finding{verdict: unknown, about: about, message: "cannot check: " + err.Error()}
 }
 
 // show prints a finding with its commands below it.
 func (f finding) show(out io.Writer) {
-	fmt.Fprintf(out, "%-4s  %s: %s\n", f.verdict, terminal.Line(f.about), terminal.Line(strings.TrimSpace(f.says)))
+	fmt.Fprintf(out, "%-4s  %s: %s\n", f.verdict, terminal.Line(f.about), terminal.Line(strings.TrimSpace(f.message)))
 	for _, command := range f.fix {
 		fmt.Fprintf(out, "        %s\n", terminal.Line(command))
 	}
 }
 
 // summary returns the last line of the output: the number of findings of each verdict, except for
-// notes.
+// info.
 func summary(findings []finding) string {
 	count := map[verdict]int{}
 	for _, f := range findings {

@@ -50,14 +50,14 @@ func (e *examiner) protection(ctx context.Context, p protection) finding {
 	admission := e.host.AdmissionregistrationV1()
 	policy, err := admission.ValidatingAdmissionPolicies().Get(ctx, p.name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return isUnknown(about, err)
+		return skipFinding(about, err)
 	}
 	if err != nil {
 		policy = nil
 	}
 	binding, err := admission.ValidatingAdmissionPolicyBindings().Get(ctx, p.name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return isUnknown(about, err)
+		return skipFinding(about, err)
 	}
 	if err != nil {
 		binding = nil
@@ -72,13 +72,13 @@ func (p protection) judge(about string, policy *admissionregistrationv1.Validati
 		` --type=merge -p '{"metadata":{"finalizers":null}}'`, p.name)
 	switch {
 	case policy == nil || binding == nil:
-		return isDoubtful(about, "is missing: "+p.without, apply)
+		return warnFinding(about, "is missing: "+p.without, apply)
 	case policy.DeletionTimestamp != nil || binding.DeletionTimestamp != nil:
-		return isDoubtful(about, "is being deleted, and is in force only until its finalizer is removed", free, apply)
+		return warnFinding(about, "is being deleted, and is in force only until its finalizer is removed", free, apply)
 	case !slices.Contains(policy.Finalizers, guardFinalizer) || !slices.Contains(binding.Finalizers, guardFinalizer):
-		return isDoubtful(about, fmt.Sprintf("lacks the finalizer %s: one command can delete it", guardFinalizer), apply)
+		return warnFinding(about, fmt.Sprintf("lacks the finalizer %s: one command can delete it", guardFinalizer), apply)
 	case !slices.Contains(binding.Spec.ValidationActions, admissionregistrationv1.Deny):
-		return isDoubtful(about, "does not deny anything: spec.validationActions of its binding lacks Deny", apply)
+		return warnFinding(about, "does not deny anything: spec.validationActions of its binding lacks Deny", apply)
 	}
-	return isFine(about, "is in force")
+	return okFinding(about, "is in force")
 }

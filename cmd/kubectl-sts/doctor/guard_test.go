@@ -43,8 +43,8 @@ func TestTheGuardIsLookedAt(t *testing.T) {
 			b.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 			p, b = c.change(p, b)
 			got := protections()[0].judge("it", p, b)
-			if got.verdict != c.verdict || !strings.Contains(got.says, c.says) || !strings.Contains(strings.Join(got.fix, "\n"), c.fix) {
-				t.Errorf("got %q, %q and the commands %q, want %q, %q and %q", got.verdict, got.says, got.fix, c.verdict, c.says, c.fix)
+			if got.verdict != c.verdict || !strings.Contains(got.message, c.says) || !strings.Contains(strings.Join(got.fix, "\n"), c.fix) {
+				t.Errorf("got %q, %q and the commands %q, want %q, %q and %q", got.verdict, got.message, got.fix, c.verdict, c.says, c.fix)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func TestNamespacesThatHangAreNamed(t *testing.T) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c"}},
 	)}
 	got := e.namespaces(t.Context())
-	if len(got) != 1 || got[0].verdict != broken || !strings.HasSuffix(got[0].says, "answers again: a") ||
+	if len(got) != 1 || got[0].verdict != broken || !strings.HasSuffix(got[0].message, "answers again: a") ||
 		!strings.Contains(strings.Join(got[0].fix, "\n"), "kubectl sts uninstall") {
 		t.Errorf("got %+v, want a failure about namespace a alone, with what ends it", got)
 	}

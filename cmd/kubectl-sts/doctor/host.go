@@ -20,19 +20,19 @@ func (e *examiner) cluster(ctx context.Context) []finding {
 	const about = "cluster"
 	host, err := e.host.Discovery().ServerVersion()
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
-	found := []finding{isFine(about, "Kubernetes %s", host.GitVersion)}
+	found := []finding{okFinding(about, "Kubernetes %s", host.GitVersion)}
 	if problem := version.UntestedHost(host.GitVersion); problem != "" {
-		found = []finding{isDoubtful(about, problem, "kubectl sts version")}
+		found = []finding{warnFinding(about, problem, "kubectl sts version")}
 	}
-	// A mere note must not use up the time of the next checks.
+	// A finding of mere information must not use up the time of the next checks.
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	served := &metav1.APIResourceList{}
 	if err := e.host.Discovery().RESTClient().Get().AbsPath("/apis/" + admissionregistrationv1.SchemeGroupVersion.String()).Do(ctx).Into(
 		served); err != nil {
-		return append(found, isUnknown("admission policies", err))
+		return append(found, skipFinding("admission policies", err))
 	}
 	return append(found, policies(served)...)
 }
@@ -42,6 +42,6 @@ func policies(served *metav1.APIResourceList) []finding {
 	if slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "mutatingadmissionpolicies" }) {
 		return nil
 	}
-	return []finding{isNoted("admission policies",
+	return []finding{infoFinding("admission policies",
 		"mutating admission policies are not applied to sets: the cluster does not serve them in version v1, which Kubernetes has from 1.36 on; validating policies and webhooks are applied")}
 }

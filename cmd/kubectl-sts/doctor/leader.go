@@ -28,22 +28,22 @@ func (e *examiner) leader(ctx context.Context) []finding {
 	lease, err := e.host.CoordinationV1().Leases(e.system).Get(ctx, leaseName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isBroken(about, "no controller has ever led, or replicas run with --leader-elect=false", logs)}
+		return []finding{failFinding(about, "no controller has ever led, or replicas run with --leader-elect=false", logs)}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	holder, silent := heldBy(lease, e.now)
 	if holder == "" {
-		return []finding{isBroken(about, "no controller leads: the last leader released the lease", logs)}
+		return []finding{failFinding(about, "no controller leads: the last leader released the lease", logs)}
 	}
 	if limit := v1.Seconds(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)); silent > limit {
-		return []finding{isBroken(about,
+		return []finding{failFinding(about,
 			fmt.Sprintf("no controller leads: %s has not renewed the lease for %s", holder, silent.Round(time.Second)), logs)}
 	}
 	if reason := e.trouble(ctx, holder); reason != "" {
-		return []finding{isBroken(about, "the controller cannot work: "+reason, logs)}
+		return []finding{failFinding(about, "the controller cannot work: "+reason, logs)}
 	}
-	return []finding{isFine(about, "%s leads", holder)}
+	return []finding{okFinding(about, "%s leads", holder)}
 }
 
 // trouble returns what prevents the holder of the lease from working, from the last event that the

@@ -50,8 +50,8 @@ func TestTheLeaderIsBelievedWhenItSaysThatItCannotWork(t *testing.T) {
 			if len(got) != 1 || got[0].verdict != test.want {
 				t.Fatalf("got %+v, want one finding %q", got, test.want)
 			}
-			if test.want == broken && !strings.Contains(got[0].says, "first list of controllerrevisions") {
-				t.Errorf("got %q, want the reason in it", got[0].says)
+			if test.want == broken && !strings.Contains(got[0].message, "first list of controllerrevisions") {
+				t.Errorf("got %q, want the reason in it", got[0].message)
 			}
 		})
 	}

@@ -20,10 +20,10 @@ import (
 // mostLocal limits how many claims of a set are checked, because each of them takes a request.
 const mostLocal = 50
 
-// heldByNodes reports members that do not serve because one of their volumes is on a node that is
-// not Ready or does not exist. The controller cannot report this, because it has no right to read
-// volumes and nodes. The user of doctor may have it.
-func (e *examiner) heldByNodes(ctx context.Context, sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) (found []finding) {
+// blockedByNodes reports members that do not serve because one of their volumes is on a node that
+// is not Ready or does not exist. The controller cannot report this, because it has no right to
+// read volumes and nodes. The user of doctor may have it.
+func (e *examiner) blockedByNodes(ctx context.Context, sets []v1.StatefulSet, claims []corev1.PersistentVolumeClaim) (found []finding) {
 	byName := make(map[string]*corev1.PersistentVolumeClaim, len(claims))
 	for i := range claims {
 		byName[claims[i].Namespace+"/"+claims[i].Name] = &claims[i]
@@ -34,24 +34,24 @@ func (e *examiner) heldByNodes(ctx context.Context, sets []v1.StatefulSet, claim
 		if len(set.Spec.VolumeClaimTemplates) == 0 || conditionOf(set, v1.StatefulSetReady).Status == corev1.ConditionTrue {
 			continue
 		}
-		held, err := e.heldOf(ctx, set, byName, nodes)
+		held, err := e.blockedMembers(ctx, set, byName, nodes)
 		found = append(found, held...)
 		if err != nil {
-			found = append(found, isUnknown(fmt.Sprintf("volumes of set %s/%s", set.Namespace, set.Name), err))
+			found = append(found, skipFinding(fmt.Sprintf("volumes of set %s/%s", set.Namespace, set.Name), err))
 		}
 	}
 	return found
 }
 
-// heldOf reports such members of one set.
-func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[string]*corev1.PersistentVolumeClaim,
+// blockedMembers reports such members of one set.
+func (e *examiner) blockedMembers(ctx context.Context, set *v1.StatefulSet, claims map[string]*corev1.PersistentVolumeClaim,
 	nodes nodeStates) (found []finding, err error) {
 	pods, err := e.host.CoreV1().Pods(set.Namespace).List(ctx,
 		metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(set.Spec.Selector)})
 	if err != nil {
 		return nil, err
 	}
-	stuck := stuckClaims(set, pods.Items, claims)
+	stuck := blockedClaims(set, pods.Items, claims)
 	for _, s := range stuck[:min(len(stuck), mostLocal)] {
 		volume, err := e.host.CoreV1().PersistentVolumes().Get(ctx, s.claim.Spec.VolumeName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -64,19 +64,19 @@ func (e *examiner) heldOf(ctx context.Context, set *v1.StatefulSet, claims map[s
 		if why, err := e.whyLost(ctx, on, nodes); err != nil {
 			return found, err
 		} else if why != "" {
-			found = append(found, s.isHeld(on, why))
+			found = append(found, s.finding(on, why))
 		}
 	}
 	return found, nil
 }
 
-// stuckClaim is the bound claim of a member whose pod is not ready.
-type stuckClaim struct {
+// blockedClaim is the bound claim of a member whose pod is not ready.
+type blockedClaim struct {
 	claim *corev1.PersistentVolumeClaim
 	pod   *corev1.Pod
 }
 
-func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*corev1.PersistentVolumeClaim) (stuck []stuckClaim) {
+func blockedClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*corev1.PersistentVolumeClaim) (stuck []blockedClaim) {
 	for i := range pods {
 		pod := &pods[i]
 		of, ordinal, ok := identity.ParsePodName(pod.Name)
@@ -86,21 +86,21 @@ func stuckClaims(set *v1.StatefulSet, pods []corev1.Pod, claims map[string]*core
 		for _, template := range set.Spec.VolumeClaimTemplates {
 			claim := claims[set.Namespace+"/"+identity.ClaimName(template.Name, set.Name, ordinal)]
 			if claim != nil && claim.Status.Phase == corev1.ClaimBound && claim.DeletionTimestamp == nil {
-				stuck = append(stuck, stuckClaim{claim, pod})
+				stuck = append(stuck, blockedClaim{claim, pod})
 			}
 		}
 	}
 	return stuck
 }
 
-// isHeld reports the node of the claim, and the command with which the member gets a new one. The
+// finding reports the node of the claim, and the command with which the member gets a new one. The
 // command names the lost node only if the pod is on a node.
-func (s stuckClaim) isHeld(on place, why string) finding {
+func (s blockedClaim) finding(on place, why string) finding {
 	replace := fmt.Sprintf("kubectl sts -n %s replace %s --new-claims", s.claim.Namespace, s.pod.Name)
 	if node := s.pod.Spec.NodeName; node != "" {
 		replace += " --lost-node=" + node
 	}
-	return isDoubtful(
+	return warnFinding(
 		fmt.Sprintf("claim %s/%s", s.claim.Namespace, s.claim.Name),
 		fmt.Sprintf("is on %s, %s; member %s waits for that node; to give up its data:", on.node, why, s.pod.Name),
 		replace+"  # the member comes back with new, empty claims",

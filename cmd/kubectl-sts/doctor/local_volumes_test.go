@@ -113,7 +113,7 @@ func TestMembersThatWaitForALostNodeAreFound(t *testing.T) {
 			volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk-7"}}
 			volume.Spec.NodeAffinity = test.affinity
 			e := &examiner{host: fake.NewClientset(test.pod, test.node, volume)}
-			found := e.heldByNodes(t.Context(), []v1.StatefulSet{set}, []corev1.PersistentVolumeClaim{claim})
+			found := e.blockedByNodes(t.Context(), []v1.StatefulSet{set}, []corev1.PersistentVolumeClaim{claim})
 			if test.says == "" {
 				if len(found) != 0 {
 					t.Errorf("got %+v, want nothing", found)
@@ -139,7 +139,7 @@ func TestWhoMayNotReadVolumesOrNodesIsToldSo(t *testing.T) {
 			host.PrependReactor("*", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil)
 			})
-			found := (&examiner{host: host}).heldByNodes(t.Context(), []v1.StatefulSet{set}, []corev1.PersistentVolumeClaim{claim})
+			found := (&examiner{host: host}).blockedByNodes(t.Context(), []v1.StatefulSet{set}, []corev1.PersistentVolumeClaim{claim})
 			if len(found) != 1 || found[0].verdict != unknown || found[0].about != "volumes of set shop/db" {
 				t.Errorf("got %+v, want one that could not be looked at", found)
 			}
@@ -149,7 +149,7 @@ func TestWhoMayNotReadVolumesOrNodesIsToldSo(t *testing.T) {
 		ready := set
 		ready.Status.Conditions = []v1.StatefulSetCondition{{Type: v1.StatefulSetReady, Status: corev1.ConditionTrue}}
 		host := fake.NewClientset()
-		if found := (&examiner{host: host}).heldByNodes(t.Context(), []v1.StatefulSet{ready}, nil); len(found)+len(host.Actions()) != 0 {
+		if found := (&examiner{host: host}).blockedByNodes(t.Context(), []v1.StatefulSet{ready}, nil); len(found)+len(host.Actions()) != 0 {
 			t.Errorf("got %+v after %v, want nothing", found, host.Actions())
 		}
 	})

@@ -23,7 +23,7 @@ func (e *examiner) namespaces(ctx context.Context) []finding {
 	about := "namespaces that are being deleted"
 	all, err := e.host.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	var stuck []string
 	for i := range all.Items {
@@ -32,10 +32,10 @@ func (e *examiner) namespaces(ctx context.Context) []finding {
 		}
 	}
 	if len(stuck) == 0 {
-		return []finding{isFine(about, "none waits for %s", v1.GroupName)}
+		return []finding{okFinding(about, "none waits for %s", v1.GroupName)}
 	}
 	names := strings.Join(stuck[:min(len(stuck), mostNamed)], ", ")
-	return []finding{isBroken(about, fmt.Sprintf("%d wait until %s answers again: %s", len(stuck), v1.GroupName, names),
+	return []finding{failFinding(about, fmt.Sprintf("%d wait until %s answers again: %s", len(stuck), v1.GroupName, names),
 		"kubectl apply -k artifacts/base  # bring the server back",
 		"kubectl sts uninstall  # or remove its registration, if no sets are left")}
 }

@@ -68,14 +68,14 @@ func (e *examiner) registration(ctx context.Context) []finding {
 	service, err := e.apiService(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isBroken(about, "is not registered", "kubectl apply -k artifacts/base")}
+		return []finding{failFinding(about, "is not registered", "kubectl apply -k artifacts/base")}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	found := []finding{e.availability(service)}
 	if service.Spec.GroupPriorityMinimum >= appsPriority {
 		found = append(found,
-			isDoubtful(about, fmt.Sprintf("groupPriorityMinimum is %d: from %d on, \"kubectl get statefulsets\" no longer means those of group apps",
+			warnFinding(about, fmt.Sprintf("groupPriorityMinimum is %d: from %d on, \"kubectl get statefulsets\" no longer means those of group apps",
 				service.Spec.GroupPriorityMinimum, appsPriority),
 				"kubectl patch apiservice "+serviceName+" --type=merge -p '{\"spec\":{\"groupPriorityMinimum\":1000}}'"))
 	}
@@ -88,16 +88,16 @@ func (e *examiner) availability(service *apiService) finding {
 		switch {
 		case c.Type != "Available":
 		case c.Status == metav1.ConditionTrue:
-			return isFine(about, "is available")
+			return okFinding(about, "is available")
 		default:
-			return isBroken(about, fmt.Sprintf("is not available: %s: %s", c.Reason, c.Message), e.mend(c)...)
+			return failFinding(about, fmt.Sprintf("is not available: %s: %s", c.Reason, c.Message), e.availabilityRemedies(c)...)
 		}
 	}
-	return isDoubtful(about, "the cluster has not checked it yet", "kubectl get apiservice "+serviceName)
+	return warnFinding(about, "the cluster has not checked it yet", "kubectl get apiservice "+serviceName)
 }
 
-// The commands for an APIService that is not available.
-func (e *examiner) mend(c metav1.Condition) []string {
+// availabilityRemedies returns the commands for an APIService that is not available.
+func (e *examiner) availabilityRemedies(c metav1.Condition) []string {
 	server := "kubectl -n " + e.system
 	switch {
 	case c.Reason == "ServiceNotFound", c.Reason == "ServicePortError":

@@ -52,11 +52,11 @@ func (e *examiner) rights(ctx context.Context) []finding {
 	about := fmt.Sprintf("rights of service account %s/statefulset-apiserver", e.system)
 	missing, err := e.missingRights(ctx, neededRights())
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
-	found := []finding{isFine(about, "it has all rights that it needs")}
+	found := []finding{okFinding(about, "it has all rights that it needs")}
 	if len(missing) > 0 {
-		found = []finding{isBroken(about, "it is not allowed to "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
+		found = []finding{failFinding(about, "it is not allowed to "+strings.Join(missing, ", "), "kubectl apply -k artifacts/base")}
 	}
 	return append(found, e.optionalRights(ctx)...)
 }

@@ -28,7 +28,7 @@ type optionalRight struct {
 // that themselves, with the reason MissingRight.
 func optionalRoles() []optional {
 	const retried = "a request that was refused because of such an object is retried only after a delay"
-	noted := func(about, says string, _ ...string) finding { return isNoted(about, says) }
+	noted := func(about, says string, _ ...string) finding { return infoFinding(about, says) }
 	listed := []string{"list", "watch"}
 	return []optional{
 		{"rights.gates", "gates", []optionalRight{
@@ -51,7 +51,7 @@ func optionalRoles() []optional {
 				"an eviction that a PodDisruptionBudget blocked is retried only after a delay"},
 			{right{group: "scheduling.k8s.io", resource: "priorityclasses", verbs: listed}, retried},
 			{right{group: "node.k8s.io", resource: "runtimeclasses", verbs: listed}, retried},
-		}, isDoubtful},
+		}, warnFinding},
 	}
 }
 
@@ -63,7 +63,7 @@ func (e *examiner) optionalRights(ctx context.Context) (found []finding) {
 		for _, needed := range role.rights {
 			lacking, err := e.missingRights(ctx, []right{needed.right})
 			if err != nil {
-				return append(found, isUnknown(about, err))
+				return append(found, skipFinding(about, err))
 			}
 			if len(lacking) == 0 {
 				continue

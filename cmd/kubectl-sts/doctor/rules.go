@@ -44,7 +44,7 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 	for i := range sets {
 		if ctx.Err() != nil {
 			left := fmt.Errorf("checked only %d of %d sets against the rules of %s: %w", i, len(sets), ownVersion(), ctx.Err())
-			return append(found, isUnknown(about, left))
+			return append(found, skipFinding(about, left))
 		}
 		set := &sets[i]
 		if v1.IsDamaged(set) || set.DeletionTimestamp != nil {
@@ -59,11 +59,11 @@ func checkRules(ctx context.Context, about string, sets []v1.StatefulSet) (found
 				break
 			}
 			edit := fmt.Sprintf("kubectl -n %s edit statefulset.%s/%s  # %s", set.Namespace, v1.GroupName, set.Name, v.remedy)
-			found = append(found, isDoubtful(fmt.Sprintf("set %s/%s", set.Namespace, set.Name), v.field+": "+v.detail, edit))
+			found = append(found, warnFinding(fmt.Sprintf("set %s/%s", set.Namespace, set.Name), v.field+": "+v.detail, edit))
 		}
 	}
 	if more > 0 {
-		found = append(found, isDoubtful(about, fmt.Sprintf("%d of them violate further rules of %s that are not listed", more, ownVersion()),
+		found = append(found, warnFinding(about, fmt.Sprintf("%d of them violate further rules of %s that are not listed", more, ownVersion()),
 			"kubectl sts doctor  # run it again after changing the sets above"))
 	}
 	return append(found, tooManyKinds(about, kinds)...)
@@ -170,5 +170,5 @@ func tooManyKinds(about string, kinds map[schema.GroupKind]int) []finding {
 	says := fmt.Sprintf("their objectTemplates have objects of %d kinds; %s watches at most %d, and refuses sets with another kind",
 		len(kinds), ownVersion(), identity.MostObjectKinds)
 	fix := fmt.Sprintf("# remove templates of kinds that few sets have, such as %s and %s", rarest[0], rarest[1])
-	return []finding{isDoubtful(about, says, fix)}
+	return []finding{warnFinding(about, says, fix)}
 }

@@ -123,7 +123,7 @@ func TestStoredSetsAreCheckedAgainstTheRulesOfThePlugin(t *testing.T) {
 				}
 				return
 			}
-			if len(found) != 1 || found[0].verdict != doubt || found[0].about != "set shop/db" || !strings.HasPrefix(found[0].says, test.says) {
+			if len(found) != 1 || found[0].verdict != doubt || found[0].about != "set shop/db" || !strings.HasPrefix(found[0].message, test.says) {
 				t.Fatalf("got %+v, want one warning about set shop/db that begins with %q", found, test.says)
 			}
 			if !strings.Contains(strings.Join(found[0].fix, "\n"), test.fix) {
@@ -166,7 +166,7 @@ func TestTheListOfBrokenRulesIsLimited(t *testing.T) {
 	if len(found) != mostViolations+1 {
 		t.Fatalf("findings about %d sets: got %d, want %d and one that counts the others", len(sets), len(found), mostViolations)
 	}
-	if last := found[mostViolations].says; !strings.HasPrefix(last, fmt.Sprintf("%d of them violate further rules", mostViolations)) {
+	if last := found[mostViolations].message; !strings.HasPrefix(last, fmt.Sprintf("%d of them violate further rules", mostViolations)) {
 		t.Errorf("the last finding: got %q, want that %d sets violate further rules", last, mostViolations)
 	}
 	one := storedSet("db", func(set *v1.StatefulSet) {
@@ -182,7 +182,7 @@ func TestTheListOfBrokenRulesIsLimited(t *testing.T) {
 
 func TestALongDetailIsCut(t *testing.T) {
 	found := checkRules(t.Context(), "sets", []v1.StatefulSet{storedSet("db", transformed(strings.Repeat("é", 1500)+"("))})
-	if len(found) != 1 || len(found[0].says) > 2*mostOfDetail {
+	if len(found) != 1 || len(found[0].message) > 2*mostOfDetail {
 		t.Errorf("got %+v, want one finding of at most %d bytes", found, 2*mostOfDetail)
 	}
 }
@@ -200,7 +200,7 @@ func TestMoreKindsThanAreWatchedAreAWarning(t *testing.T) {
 	}
 	found := checkRules(t.Context(), "sets", of(identity.MostObjectKinds+1))
 	const rarest = "Thing000.example.com and Thing001.example.com"
-	if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].says, "objects of 101 kinds") ||
+	if len(found) != 1 || found[0].verdict != doubt || !strings.Contains(found[0].message, "objects of 101 kinds") ||
 		!strings.Contains(found[0].fix[0], rarest) {
 		t.Errorf("%d kinds: got %+v, want one warning with their number and two of the kinds", identity.MostObjectKinds+1, found)
 	}
@@ -210,7 +210,7 @@ func TestARunThatIsOutOfTimeSaysWhatWasNotChecked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	found := checkRules(ctx, "sets", []v1.StatefulSet{storedSet("db", transformed("NONE")), storedSet("web", transformed("NONE"))})
-	if len(found) != 1 || found[0].verdict != unknown || !strings.Contains(found[0].says, "checked only 0 of 2 sets") {
+	if len(found) != 1 || found[0].verdict != unknown || !strings.Contains(found[0].message, "checked only 0 of 2 sets") {
 		t.Errorf("got %+v, want that 0 of 2 sets were checked", found)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// setsAreFine checks every set of the namespace, and the claims of its members.
-func (e *examiner) setsAreFine(ctx context.Context) []finding {
+// checkSets checks every set of the namespace, and the claims of its members.
+func (e *examiner) checkSets(ctx context.Context) []finding {
 	about := "sets of namespace " + e.namespace
 	if e.namespace == metav1.NamespaceAll {
 		about = "sets of all namespaces"
 	}
 	sets, err := e.sets.AppsV1().StatefulSets(e.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	var found []finding
 	ready := 0
@@ -35,14 +35,14 @@ func (e *examiner) setsAreFine(ctx context.Context) []finding {
 	}
 	claims, err := e.host.CoreV1().PersistentVolumeClaims(e.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		found = append(found, isUnknown("claims of "+about, err))
+		found = append(found, skipFinding("claims of "+about, err))
 	} else {
 		found = append(found, lostVolumes(sets.Items, claims.Items)...)
 		found = append(found, e.withoutClass(ctx, sets.Items, claims.Items)...)
-		found = append(found, e.heldByNodes(ctx, sets.Items, claims.Items)...)
+		found = append(found, e.blockedByNodes(ctx, sets.Items, claims.Items)...)
 	}
 	found = append(found, checkRules(ctx, about, sets.Items)...)
-	return append(found, isFine(about, "%d of %d are ready", ready, len(sets.Items)))
+	return append(found, okFinding(about, "%d of %d are ready", ready, len(sets.Items)))
 }
 
 // diagnose reports why a set is not ready. Of a ready set it returns no finding.
@@ -51,14 +51,14 @@ func diagnose(set *v1.StatefulSet) (f finding, ready bool) {
 	stalled, open := conditionOf(set, v1.StatefulSetStalled), conditionOf(set, v1.StatefulSetReady)
 	switch {
 	case set.Status.ObservedGeneration < set.Generation:
-		return isDoubtful(about, "the controller has not observed its current spec yet",
+		return warnFinding(about, "the controller has not observed its current spec yet",
 			"kubectl sts doctor  # run it again, and see what it reports about the controller"), false
 	case stalled.Status == corev1.ConditionTrue:
-		return isBroken(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
+		return failFinding(about, stalled.Reason+": "+stalled.Message, remedies(set, stalled.Reason)...), false
 	case open.Status == corev1.ConditionTrue:
 		return finding{}, true
 	default:
-		return isDoubtful(about, open.Reason+": "+open.Message, remedies(set, open.Reason)...), false
+		return warnFinding(about, open.Reason+": "+open.Message, remedies(set, open.Reason)...), false
 	}
 }
 
@@ -76,7 +76,7 @@ func undeleted(set *v1.StatefulSet) (found []finding) {
 		}
 		reclaim := fmt.Sprintf("kubectl sts -n %s reclaim %s --ordinals=%s  # deletes their claims with your own rights", set.Namespace, set.Name,
 			ordinals)
-		found = append(found, isDoubtful(about, r.Message, reclaim))
+		found = append(found, warnFinding(about, r.Message, reclaim))
 	}
 	return found
 }

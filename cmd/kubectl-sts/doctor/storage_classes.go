@@ -35,7 +35,7 @@ func (e *examiner) withoutClass(ctx context.Context, sets []v1.StatefulSet, clai
 		switch {
 		case class == nil && !looked[""]:
 			looked[""] = true
-			found = append(found, isDoubtful(about,
+			found = append(found, warnFinding(about,
 				fmt.Sprintf("names no StorageClass, and the cluster has set no default one, so member %s gets no volume", member),
 				"kubectl get storageclasses  # make one the default, or name one in the claim template"))
 		case class == nil, *class == "", looked[*class], len(looked) > mostClasses:
@@ -53,11 +53,11 @@ func (e *examiner) lacksClass(ctx context.Context, about, member, class string) 
 	switch {
 	case apierrors.IsNotFound(err):
 		return []finding{
-			isDoubtful(about, fmt.Sprintf(
+			warnFinding(about, fmt.Sprintf(
 				"its StorageClass %q does not exist, so member %s has no volume until a PersistentVolume of that class exists", class, member),
 				fmt.Sprintf("kubectl get storageclasses  # create %s, or name another one in the claim template", class))}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	default:
 		return nil
 	}

@@ -43,7 +43,7 @@ func TestClaimsWhoseStorageClassDoesNotExistAreFound(t *testing.T) {
 			host := fake.NewClientset(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}})
 			var got []string
 			for _, f := range (&examiner{host: host}).withoutClass(t.Context(), []v1.StatefulSet{set}, test.claims) {
-				got = append(got, f.about+": "+f.says)
+				got = append(got, f.about+": "+f.message)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%q\nwant\n%q", got, test.want)

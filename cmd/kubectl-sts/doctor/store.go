@@ -23,11 +23,11 @@ func (e *examiner) store(ctx context.Context) []finding {
 	note, err := e.host.CoreV1().ConfigMaps(e.system).Get(ctx, noteName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return []finding{isDoubtful(about, "the ConfigMap does not exist: no server has served a store yet, or a user has deleted it", logs)}
+		return []finding{warnFinding(about, "the ConfigMap does not exist: no server has served a store yet, or a user has deleted it", logs)}
 	case err != nil:
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	case note.Data["store"] == "":
-		return []finding{isBroken(about, "no store is recorded: the server waits for an operator's decision", logs)}
+		return []finding{failFinding(about, "no store is recorded: the server waits for an operator's decision", logs)}
 	}
-	return []finding{isFine(about, "store %s had reached revision %s", note.Data["store"], note.Data["revision"])}
+	return []finding{okFinding(about, "store %s had reached revision %s", note.Data["store"], note.Data["revision"])}
 }

@@ -27,11 +27,11 @@ func (e *examiner) frontProxyAuthority(ctx context.Context) []finding {
 	)
 	published, err := e.host.CoreV1().ConfigMaps(metav1.NamespaceSystem).Get(ctx, "extension-apiserver-authentication", metav1.GetOptions{})
 	if err != nil {
-		return []finding{isUnknown(about, err)}
+		return []finding{skipFinding(about, err)}
 	}
 	authorities, err := cert.ParseCertsPEM([]byte(published.Data[key]))
 	if err != nil {
-		return []finding{isBroken(about, fmt.Sprintf("%s contains no certificate: %v", key, err),
+		return []finding{failFinding(about, fmt.Sprintf("%s contains no certificate: %v", key, err),
 			"# start kube-apiserver with --requestheader-client-ca-file, --proxy-client-cert-file and --proxy-client-key-file")}
 	}
 	var found []finding
@@ -52,13 +52,13 @@ func (e *examiner) passage(ctx context.Context) finding {
 	logs := "kubectl -n " + e.system + " logs deployment/statefulset-apiserver"
 	switch {
 	case err == nil:
-		return isFine(about, "is answered")
+		return okFinding(about, "is answered")
 	case apierrors.IsUnauthorized(err):
-		return isBroken(about, "the server does not trust the cluster's front proxy: "+err.Error(), logs,
+		return failFinding(about, "the server does not trust the cluster's front proxy: "+err.Error(), logs,
 			"kubectl -n kube-system get rolebinding statefulset-apiserver-authentication-reader")
 	case apierrors.IsForbidden(err):
-		return isBroken(about, "is forbidden: "+err.Error(), "kubectl get clusterrolebinding statefulset-apiserver-auth-delegator")
+		return failFinding(about, "is forbidden: "+err.Error(), "kubectl get clusterrolebinding statefulset-apiserver-auth-delegator")
 	default:
-		return isBroken(about, err.Error(), "kubectl get apiservice "+serviceName, logs)
+		return failFinding(about, err.Error(), "kubectl get apiservice "+serviceName, logs)
 	}
 }

@@ -33,7 +33,7 @@ func (r *run) apply(ctx context.Context, object *unstructured.Unstructured) erro
 	if err != nil {
 		return fmt.Errorf("applying %s %s: %w", kind.Kind, object.GetName(), err)
 	}
-	r.say("applied %s %s", kind.Kind, object.GetName())
+	r.printf("applied %s %s", kind.Kind, object.GetName())
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (r *run) await(ctx context.Context) error {
 		}
 		if last != nil && last.Error() != said {
 			said = last.Error()
-			r.say("waiting: %s", said)
+			r.printf("waiting: %s", said)
 		}
 		return last == nil, nil
 	})
@@ -55,7 +55,7 @@ func (r *run) await(ctx context.Context) error {
 		return fmt.Errorf("%s is not available after %s: %w; kubectl sts doctor finds the cause", v1.SchemeGroupVersion, r.patience,
 			errors.Join(last, err))
 	}
-	r.say("%s is available", v1.SchemeGroupVersion)
+	r.printf("%s is available", v1.SchemeGroupVersion)
 	return nil
 }
 

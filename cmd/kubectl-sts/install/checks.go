@@ -35,7 +35,7 @@ func (r *run) check(ctx context.Context, all []*unstructured.Unstructured) error
 		return fmt.Errorf("the cluster does not answer: %w", err)
 	}
 	if problem := version.UntestedHost(host.GitVersion); problem != "" {
-		r.say("warning: %s", problem)
+		r.printf("warning: %s", problem)
 	}
 	return errors.Join(r.checkRegistration(ctx), r.checkStore(ctx), r.checkPriority(ctx), r.checkRights(ctx, all))
 }

@@ -143,10 +143,12 @@ func (r *run) run(ctx context.Context, all []*unstructured.Unstructured) error {
 		}
 	}
 	if r.changeStore {
-		r.say("applied. The server serves nothing until the store that the cluster records is restored here: docs/high-availability.md")
+		r.printf("applied. The server serves nothing until the store that the cluster records is restored here: docs/high-availability.md")
 		return nil
 	}
 	return r.await(ctx)
 }
 
-func (r *run) say(format string, values ...any) { fmt.Fprintf(r.streams.Out, format+"\n", values...) }
+func (r *run) printf(format string, values ...any) {
+	fmt.Fprintf(r.streams.Out, format+"\n", values...)
+}

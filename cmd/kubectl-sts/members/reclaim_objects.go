@@ -60,17 +60,17 @@ func (r *replacement) reclaimObjects(ctx context.Context, set *v1.StatefulSet) e
 		return err
 	}
 	for _, object := range objects {
-		r.say("%s will be deleted%s", object, target.DryRunSuffix(r.dryRun))
+		r.printf("%s will be deleted%s", object, target.DryRunSuffix(r.dryRun))
 	}
 	switch {
 	case len(objects) == 0:
-		r.say("the members have no objects to delete that are not already being deleted")
+		r.printf("the members have no objects to delete that are not already being deleted")
 		return nil
 	case r.dryRun == cmdutil.DryRunClient:
 		return nil
 	case !r.yes && r.dryRun == cmdutil.DryRunNone:
 		if agreed, err := r.confirm("Delete them? [y/N] "); err != nil || !agreed {
-			r.say("nothing was changed")
+			r.printf("nothing was changed")
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (r *replacement) withoutKnown(ctx context.Context, objects []leftObject) ([
 		if !object.isGenerated() || at < 0 {
 			return false
 		}
-		r.say("%s stays: claim %s may have data that needs it", object, claims.Items[at].Name)
+		r.printf("%s stays: claim %s may have data that needs it", object, claims.Items[at].Name)
 		return true
 	}), nil
 }

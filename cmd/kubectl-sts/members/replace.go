@@ -78,7 +78,7 @@ func (r *replacement) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	r.say("%s will be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
+	r.printf("%s will be replaced%s", strings.Join(r.names(), ", "), target.DryRunSuffix(r.dryRun))
 	if err := r.removeLost(ctx, before); err != nil {
 		return err
 	}
@@ -124,6 +124,6 @@ func (r *replacement) names() []string {
 	return names
 }
 
-func (r *replacement) say(format string, values ...any) {
+func (r *replacement) printf(format string, values ...any) {
 	fmt.Fprintf(r.out, "statefulset.%s/%s: %s\n", v1.GroupName, r.set, fmt.Sprintf(format, values...))
 }

@@ -65,10 +65,10 @@ func (r *replacement) claims(ctx context.Context, set *v1.StatefulSet) ([]*corev
 // to continue. The cluster keeps each claim until the pod that mounts it has terminated.
 func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVolumeClaim) (goOn bool, err error) {
 	for _, claim := range claims {
-		r.say("claim %s (%s) will be deleted with all its data%s", claim.Name, sizeOf(claim), target.DryRunSuffix(r.dryRun))
+		r.printf("claim %s (%s) will be deleted with all its data%s", claim.Name, sizeOf(claim), target.DryRunSuffix(r.dryRun))
 	}
 	if len(claims) == 0 {
-		r.say("the members have no claims that are not already being deleted")
+		r.printf("the members have no claims that are not already being deleted")
 		return true, nil
 	}
 	if r.dryRun == cmdutil.DryRunClient {
@@ -76,7 +76,7 @@ func (r *replacement) giveUp(ctx context.Context, claims []*corev1.PersistentVol
 	}
 	if !r.yes && r.dryRun == cmdutil.DryRunNone {
 		if agreed, err := r.confirm("Delete them? [y/N] "); err != nil || !agreed {
-			r.say("nothing was changed")
+			r.printf("nothing was changed")
 			return false, err
 		}
 	}

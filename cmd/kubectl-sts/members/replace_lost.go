@@ -51,7 +51,7 @@ func (r *replacement) removeLost(ctx context.Context, pods map[string]*corev1.Po
 		return fmt.Errorf("the members are replaced only when node %s confirms that their pods have terminated: %w", r.lostNode, err)
 	}
 	for _, name := range r.names() {
-		r.say("pod %s is deleted although its node cannot confirm that it has terminated: %s%s", name, why, target.DryRunSuffix(r.dryRun))
+		r.printf("pod %s is deleted although its node cannot confirm that it has terminated: %s%s", name, why, target.DryRunSuffix(r.dryRun))
 	}
 	if r.dryRun == cmdutil.DryRunClient {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"statefulset.dev/identity"
 )
 
-// awaited is the progress of members that are being replaced.
-type awaited struct {
+// replaceProgress is the progress of members that are being replaced.
+type replaceProgress struct {
 	*replacement
 	// before has the pods from before the replacement.
 	before map[string]*corev1.Pod
@@ -38,11 +38,11 @@ func (r *replacement) await(ctx context.Context, before map[string]*corev1.Pod) 
 		bounded, cancel = context.WithTimeout(ctx, r.patience)
 		defer cancel()
 	}
-	a := &awaited{replacement: r, before: before, left: r.names()}
+	a := &replaceProgress{replacement: r, before: before, left: r.names()}
 	pauses := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}
 	err := pauses.DelayFunc().Until(bounded, true, true, func(ctx context.Context) (bool, error) {
-		back, err := a.look(ctx)
-		if passing(err) {
+		back, err := a.poll(ctx)
+		if isTransient(err) {
 			return false, nil
 		}
 		return back, err
@@ -61,8 +61,8 @@ func (r *replacement) await(ctx context.Context, before map[string]*corev1.Pod) 
 	return errors.New(text)
 }
 
-// look reports whether all members are back, and prints which have returned since the last call.
-func (a *awaited) look(ctx context.Context) (back bool, err error) {
+// poll reports whether all members are back, and prints which have returned since the last call.
+func (a *replaceProgress) poll(ctx context.Context) (back bool, err error) {
 	var left []string
 	for _, name := range a.left {
 		pod, err := a.host.CoreV1().Pods(a.namespace).Get(ctx, name, metav1.GetOptions{})
@@ -74,17 +74,17 @@ func (a *awaited) look(ctx context.Context) (back bool, err error) {
 			left = append(left, name)
 			continue
 		}
-		a.say("%s is back", name)
+		a.printf("%s is back", name)
 	}
 	a.left = left
 	if len(left) == 0 {
 		return true, nil
 	}
-	return false, a.tell(ctx)
+	return false, a.printWaiting(ctx)
 }
 
-// tell prints what the set waits for, if that has changed.
-func (a *awaited) tell(ctx context.Context) error {
+// printWaiting prints what the set waits for, if that has changed.
+func (a *replaceProgress) printWaiting(ctx context.Context) error {
 	set, err := a.sets.AppsV1().StatefulSets(a.namespace).Get(ctx, a.set, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *awaited) tell(ctx context.Context) error {
 	at := slices.IndexFunc(set.Status.Conditions, func(c v1.StatefulSetCondition) bool { return c.Type == v1.StatefulSetReady })
 	if at >= 0 && set.Status.Conditions[at].Status != corev1.ConditionTrue && set.Status.Conditions[at].Message != a.waits {
 		a.waits = set.Status.Conditions[at].Message
-		a.say("waiting: %s", a.waits)
+		a.printf("waiting: %s", a.waits)
 	}
 	return nil
 }

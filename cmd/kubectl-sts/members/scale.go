@@ -45,12 +45,14 @@ func WithRemoval(command *cobra.Command, getter genericclioptions.RESTClientGett
 			scale(cmd, args)
 			return
 		}
-		cmdutil.CheckErr(remove(cmd, args, names, getter, streams))
+		cmdutil.CheckErr(runRemoval(cmd, args, names, getter, streams))
 	}
 	return command
 }
 
-func remove(cmd *cobra.Command, args, names []string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) error {
+func runRemoval(
+	cmd *cobra.Command, args, names []string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams,
+) error {
 	if cmd.Flag("replicas").Changed {
 		return errors.New("use either --replicas or --remove: --remove lowers replicas by the number of removed members")
 	}

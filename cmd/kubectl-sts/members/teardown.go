@@ -98,15 +98,15 @@ func (t *teardown) end(ctx context.Context, set *v1.StatefulSet) error {
 	if err != nil {
 		return err
 	}
-	t.say(set, "%d members%s", len(pods), listed(pods))
-	for _, text := range fatesOf(set, pods, claims).texts() {
-		t.say(set, "%s", text)
+	t.printf(set, "%d members%s", len(pods), listed(pods))
+	for _, text := range claimOutcomesOf(set, pods, claims).texts() {
+		t.printf(set, "%s", text)
 	}
 	set, err = t.empty(ctx, set)
 	if err != nil {
 		return err
 	}
-	t.say(set, "scaled to 0%s", target.DryRunSuffix(t.dryRun))
+	t.printf(set, "scaled to 0%s", target.DryRunSuffix(t.dryRun))
 	switch t.dryRun {
 	case cmdutil.DryRunNone:
 		if err := t.await(ctx, set, pods); err != nil {
@@ -173,7 +173,7 @@ func (t *teardown) delete(ctx context.Context, set *v1.StatefulSet, version *str
 	return t.sets.AppsV1().StatefulSets(t.namespace).Delete(ctx, set.Name, options)
 }
 
-func (t *teardown) say(set *v1.StatefulSet, format string, values ...any) {
+func (t *teardown) printf(set *v1.StatefulSet, format string, values ...any) {
 	fmt.Fprintf(t.out, "statefulset.%s/%s: %s\n", v1.GroupName, set.Name, fmt.Sprintf(format, values...))
 }
 

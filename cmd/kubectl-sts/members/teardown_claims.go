@@ -57,21 +57,21 @@ func (t *teardown) each(ctx context.Context, resource, selector string, visit fu
 	}
 }
 
-// fates lists what happens to the claims of a set that is removed in order.
-type fates struct {
+// claimOutcomes lists what happens to the claims of a set that is removed in order.
+type claimOutcomes struct {
 	// withMembers are deleted with their members, withSet with the set, and kept stay.
 	withMembers, withSet, kept []string
 }
 
-// fatesOf decides by the retention policy for claims of members, because the controller sets their
-// owners by it. For other claims it decides by their present owners.
-func fatesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMetadata) fates {
+// claimOutcomesOf decides by the retention policy for claims of members, because the controller
+// sets their owners by it. For other claims it decides by their present owners.
+func claimOutcomesOf(set *v1.StatefulSet, pods []string, claims []metav1.PartialObjectMetadata) claimOutcomes {
 	const remove = v1.DeletePersistentVolumeClaimRetentionPolicyType
 	var policy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
 	if set.Spec.PersistentVolumeClaimRetentionPolicy != nil {
 		policy = *set.Spec.PersistentVolumeClaimRetentionPolicy
 	}
-	var f fates
+	var f claimOutcomes
 	for i := range claims {
 		claim := &claims[i]
 		_, ordinal, ours := identity.ParseClaimName(claim.Name, set.Name, set.Spec.VolumeClaimTemplates)
@@ -102,7 +102,7 @@ func ofAnother(claim *metav1.PartialObjectMetadata, set *v1.StatefulSet, pod str
 	return owner != nil && owner.UID != set.UID && (owner.Kind != "Pod" || owner.Name != pod)
 }
 
-func (f fates) texts() []string {
+func (f claimOutcomes) texts() []string {
 	var texts []string
 	for _, group := range []struct {
 		what  string

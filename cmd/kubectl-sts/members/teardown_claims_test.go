@@ -52,7 +52,7 @@ func TestWhatBecomesOfClaims(t *testing.T) {
 				set.Spec.PersistentVolumeClaimRetentionPolicy = &v1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 					WhenScaled: test.scaled, WhenDeleted: test.deleted}
 			}
-			if got := fatesOf(set, []string{"web-1", "web-0"}, claims).texts(); !slices.Equal(got, test.want) {
+			if got := claimOutcomesOf(set, []string{"web-1", "web-0"}, claims).texts(); !slices.Equal(got, test.want) {
 				t.Errorf("got\n%q\nwant\n%q", got, test.want)
 			}
 		})

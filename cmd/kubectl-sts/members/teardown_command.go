@@ -43,12 +43,12 @@ func WithOrder(command *cobra.Command, getter genericclioptions.RESTClientGetter
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		cmdutil.CheckErr(tearDown(ctx, cmd, args, getter, streams))
+		cmdutil.CheckErr(runTeardown(ctx, cmd, args, getter, streams))
 	}
 	return command
 }
 
-func tearDown(ctx context.Context, cmd *cobra.Command, args []string, getter genericclioptions.RESTClientGetter,
+func runTeardown(ctx context.Context, cmd *cobra.Command, args []string, getter genericclioptions.RESTClientGetter,
 	streams genericiooptions.IOStreams) error {
 	t := &teardown{out: streams.Out}
 	names, err := t.complete(cmd, args)

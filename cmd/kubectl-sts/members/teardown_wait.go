@@ -19,8 +19,8 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// departure is the progress of the removal of a set.
-type departure struct {
+// teardownProgress is the progress of the removal of a set.
+type teardownProgress struct {
 	*teardown
 	// scaled is the set after it was scaled to 0.
 	scaled *v1.StatefulSet
@@ -39,11 +39,11 @@ func (t *teardown) await(ctx context.Context, scaled *v1.StatefulSet, pods []str
 		bounded, cancel = context.WithTimeout(ctx, t.patience)
 		defer cancel()
 	}
-	d := &departure{teardown: t, scaled: scaled, left: pods}
+	d := &teardownProgress{teardown: t, scaled: scaled, left: pods}
 	pauses := wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}
 	err := pauses.DelayFunc().Until(bounded, true, true, func(ctx context.Context) (bool, error) {
-		gone, err := d.look(ctx)
-		if passing(err) {
+		gone, err := d.poll(ctx)
+		if isTransient(err) {
 			d.wait(err.Error())
 			return false, nil
 		}
@@ -55,8 +55,8 @@ func (t *teardown) await(ctx context.Context, scaled *v1.StatefulSet, pods []str
 	return d.late(ctx.Err() != nil)
 }
 
-// look reports whether the set is deleted, and takes the next step towards that.
-func (d *departure) look(ctx context.Context) (gone bool, err error) {
+// poll reports whether the set is deleted, and takes the next step towards that.
+func (d *teardownProgress) poll(ctx context.Context) (gone bool, err error) {
 	set, err := d.get(ctx, d.scaled.Name)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -85,7 +85,7 @@ func (d *departure) look(ctx context.Context) (gone bool, err error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil
 	}
-	if err != nil && !passing(err) {
+	if err != nil && !isTransient(err) {
 		err = fmt.Errorf("deleting set %s/%s: %w", set.Namespace, set.Name, err)
 	}
 	d.deleted = err == nil
@@ -93,7 +93,7 @@ func (d *departure) look(ctx context.Context) (gone bool, err error) {
 }
 
 // disturbed returns an error if another client has changed the set so that waiting is useless.
-func (d *departure) disturbed(set *v1.StatefulSet) error {
+func (d *teardownProgress) disturbed(set *v1.StatefulSet) error {
 	if replicas := ptr.Deref(set.Spec.Replicas, 1); replicas != 0 {
 		return fmt.Errorf("set %s/%s was scaled to %d in the meantime, so it was not deleted", set.Namespace, set.Name, replicas)
 	}
@@ -104,11 +104,11 @@ func (d *departure) disturbed(set *v1.StatefulSet) error {
 }
 
 // progress prints which members are gone since the last call, or else the message of the set.
-func (d *departure) progress(pods []string, set *v1.StatefulSet) {
+func (d *teardownProgress) progress(pods []string, set *v1.StatefulSet) {
 	gone := slices.DeleteFunc(slices.Clone(d.left), func(name string) bool { return slices.Contains(pods, name) })
 	d.left = pods
 	if len(gone) > 0 {
-		d.say(set, "%s terminated, %d left", strings.Join(gone, ", "), len(pods))
+		d.printf(set, "%s terminated, %d left", strings.Join(gone, ", "), len(pods))
 		return
 	}
 	for _, condition := range set.Status.Conditions {
@@ -119,15 +119,15 @@ func (d *departure) progress(pods []string, set *v1.StatefulSet) {
 }
 
 // wait prints what the command waits for, if that has changed.
-func (d *departure) wait(text string) {
+func (d *teardownProgress) wait(text string) {
 	if text != d.waits && text != "" {
-		d.say(d.scaled, "waiting: %s", text)
+		d.printf(d.scaled, "waiting: %s", text)
 	}
 	d.waits = text
 }
 
 // late returns the state at which the command gave up. The same command continues from there.
-func (d *departure) late(interrupted bool) error {
+func (d *teardownProgress) late(interrupted bool) error {
 	after, state := "timed out after "+d.patience.String(), "it stays scaled to 0 and was not deleted"
 	if interrupted {
 		after = "interrupted"
@@ -143,8 +143,8 @@ func (d *departure) late(interrupted bool) error {
 	return errors.New(text)
 }
 
-// passing reports whether an error means that a server has a temporary problem.
-func passing(err error) bool {
+// isTransient reports whether an error means that a server has a temporary problem.
+func isTransient(err error) bool {
 	return err != nil &&
 		(apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 			apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err))

@@ -43,8 +43,8 @@ func (c cluster) act(ctx context.Context, next step, s situation) error {
 			appsv1.PersistentVolumeClaimRetentionPolicyType(s.ours.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted))
 	case releaseClaims:
 		return c.releaseClaims(ctx, s)
-	case letRevisionsGo:
-		return c.letRevisionsGo(ctx, s)
+	case releaseRevisions:
+		return c.releaseRevisions(ctx, s)
 	case beginHold:
 		return c.setHold(ctx, s.ours, leavingMark)
 	case endHold, pauseHold:
@@ -150,7 +150,7 @@ func (c cluster) setHold(ctx context.Context, set *v1.StatefulSet, why string) e
 // releaseClaims removes the owner references to the set that is about to be deleted from all
 // claims.
 func (c cluster) releaseClaims(ctx context.Context, s situation) error {
-	from := s.leaver()
+	from := s.sourceUID()
 	for i := range s.claims {
 		claim := &s.claims[i]
 		if !refersTo(claim, from) {
@@ -168,7 +168,7 @@ func (c cluster) releaseClaims(ctx context.Context, s situation) error {
 	return nil
 }
 
-func (c cluster) letRevisionsGo(ctx context.Context, s situation) error {
+func (c cluster) releaseRevisions(ctx context.Context, s situation) error {
 	for i := range s.revisions {
 		revision := &s.revisions[i]
 		if !refersTo(revision, s.ours.UID) {
@@ -195,9 +195,9 @@ func (c cluster) dropStrays(ctx context.Context, s situation) error {
 	return nil
 }
 
-// leaver returns the UID of the set that a move will delete.
-func (s *situation) leaver() types.UID {
-	if course, _ := courseOf(s.ours); course == leaving {
+// sourceUID returns the UID of the set that a move will delete.
+func (s *situation) sourceUID() types.UID {
+	if state, _ := moveStateOf(s.ours); state == leaving {
 		return s.ours.UID
 	}
 	return s.theirs.UID

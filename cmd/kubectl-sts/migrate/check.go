@@ -39,7 +39,8 @@ func (m *mover) check(ctx context.Context, s situation, decide route) error {
 			"the set is deployed by %s, which would recreate it, and the recreated set would adopt the pods; pause the deployment, change apiVersion in its manifest, then run this with --allow-managed", strings.Join(tools, " and "))
 	}
 	if m.back {
-		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseMisshapen(s.ours, s.pods), refuseOverridden(s.ours, s.pods),
+		refusals := []error{refuseHoles(s.ours), refuseRollout(s.ours, s.pods), refuseUnmountedClaims(s.ours, s.pods),
+			refuseOverridden(s.ours, s.pods),
 			refuseRendered(s.ours, s.revisions, s.pods), refuseRequested(s.ours, s.pods), refuseRestarting(s.ours, s.pods)}
 		if err := cmp.Or(refusals...); err != nil {
 			return err
@@ -94,9 +95,10 @@ func refuseHoles(set *v1.StatefulSet) error {
 		hole, identity.PodName(set.Name, hole), identity.PodName(set.Name, highest))
 }
 
-// refuseMisshapen refuses a set with members that do not mount the claims of changed templates yet:
-// apps/v1 would not recreate these members, and other members would have other claims.
-func refuseMisshapen(set *v1.StatefulSet, pods []corev1.Pod) error {
+// refuseUnmountedClaims refuses a set with members that do not mount the claims of changed
+// templates yet: apps/v1 would not recreate these members, and other members would have other
+// claims.
+func refuseUnmountedClaims(set *v1.StatefulSet, pods []corev1.Pod) error {
 	if set == nil || set.Spec.VolumeClaimUpdate == nil {
 		return nil
 	}

@@ -11,14 +11,14 @@ import (
 	v1 "statefulset.dev/api/apps/v1"
 )
 
-// course is the move that a set of our group is part of.
-type course int
+// moveState is the state of the move that a set of our group is part of.
+type moveState int
 
 const (
-	settled  course = iota // no move
-	arriving               // it takes over from the apps/v1 set
-	leaving                // the apps/v1 set takes over from it
-	stopped                // a user or another tool has suspended it
+	settled  moveState = iota // no move
+	arriving                  // it takes over from the apps/v1 set
+	leaving                   // the apps/v1 set takes over from it
+	stopped                   // a user or another tool has suspended it
 )
 
 const (
@@ -30,9 +30,9 @@ const (
 // set with that UID.
 func arrivingFrom(uid types.UID) string { return arrivingMark + string(uid) }
 
-// courseOf reads the hold annotation. If the set takes over from an apps/v1 set, it also returns
+// moveStateOf reads the hold annotation. If the set takes over from an apps/v1 set, it also returns
 // the UID of that set.
-func courseOf(set *v1.StatefulSet) (course, types.UID) {
+func moveStateOf(set *v1.StatefulSet) (moveState, types.UID) {
 	why, held := v1.Held(set)
 	switch {
 	case !held:

@@ -29,7 +29,7 @@ type move struct {
 	out      io.Writer
 }
 
-func (m move) say(format string, values ...any) {
+func (m move) printf(format string, values ...any) {
 	fmt.Fprintf(m.out, "%s: %s\n", terminal.Line(m.key.Name), terminal.Line(fmt.Sprintf(format, values...)))
 }
 
@@ -41,7 +41,7 @@ func (m move) follow(ctx context.Context, decide route) error {
 		if err != nil || passed == done {
 			return err
 		}
-		m.say("done: %s", passed)
+		m.printf("done: %s", passed)
 		if rounds[passed]++; rounds[passed] > mostRounds {
 			return fmt.Errorf("%s: repeated %d times, because another client keeps changing the set; find that client, and run this again", passed,
 				rounds[passed])
@@ -76,7 +76,7 @@ func (m move) stage(ctx context.Context, decide route) (step, error) {
 	bounded, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
 	err := intervals().Until(bounded, true, true, func(ctx context.Context) (bool, error) {
-		next, s, err := m.look(ctx, decide)
+		next, s, err := m.observeAndDecide(ctx, decide)
 		switch {
 		case err != nil:
 		case awaited != done && next != awaited:
@@ -94,7 +94,7 @@ func (m move) stage(ctx context.Context, decide route) (step, error) {
 			}
 			err = fmt.Errorf("cannot %s: %w", next, err)
 		}
-		if passing(err) {
+		if isTransient(err) {
 			trouble = err
 			return false, nil
 		}
@@ -106,7 +106,7 @@ func (m move) stage(ctx context.Context, decide route) (step, error) {
 	return passed, err
 }
 
-func (m move) look(ctx context.Context, decide route) (step, situation, error) {
+func (m move) observeAndDecide(ctx context.Context, decide route) (step, situation, error) {
 	s, err := m.observe(ctx, m.key)
 	if err != nil {
 		return done, s, err
@@ -120,9 +120,9 @@ func intervals() wait.DelayFunc {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 10, Cap: 2 * time.Second}.DelayFunc()
 }
 
-// passing reports whether it makes sense to retry after an error: another client has changed an
+// isTransient reports whether it makes sense to retry after an error: another client has changed an
 // object first, or a server has a temporary problem.
-func passing(err error) bool {
+func isTransient(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
 		apierrors.IsTimeout(err) || apierrors.IsInternalError(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) ||

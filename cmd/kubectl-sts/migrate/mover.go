@@ -36,12 +36,12 @@ type mover struct {
 	patience                      time.Duration
 }
 
-// journey is a set with the routes of its move, and its state before the move.
-type journey struct {
+// plannedMove is a set with the routes of its move, and its state before the move.
+type plannedMove struct {
 	key    types.NamespacedName
 	routes []route
 	begun  situation
-	before picture
+	before snapshot
 }
 
 // run checks every set before it moves the first.
@@ -58,14 +58,14 @@ func (m *mover) run(ctx context.Context) error {
 			return err
 		}
 	}
-	journeys, err := m.prepare(ctx, keys)
+	moves, err := m.prepare(ctx, keys)
 	if err != nil {
 		return err
 	}
-	for _, j := range journeys {
+	for _, j := range moves {
 		if m.dryRun {
 			m.show(ctx, j)
-		} else if err := m.travel(ctx, j); err != nil {
+		} else if err := m.moveSet(ctx, j); err != nil {
 			return fmt.Errorf("set %s: %w", j.key, err)
 		}
 	}
@@ -100,7 +100,7 @@ func (m *mover) find(ctx context.Context) ([]types.NamespacedName, error) {
 		}
 	}
 	for i := range ours.Items {
-		if course, _ := courseOf(&ours.Items[i]); m.back || course == arriving || course == leaving && m.undo {
+		if state, _ := moveStateOf(&ours.Items[i]); m.back || state == arriving || state == leaving && m.undo {
 			keys = append(keys, nameOf(&ours.Items[i]))
 		}
 	}
@@ -130,25 +130,25 @@ func namespacesOf(keys []types.NamespacedName) []string {
 }
 
 // prepare checks all sets, and collects the problems of all of them.
-func (m *mover) prepare(ctx context.Context, keys []types.NamespacedName) ([]journey, error) {
-	var journeys []journey
+func (m *mover) prepare(ctx context.Context, keys []types.NamespacedName) ([]plannedMove, error) {
+	var moves []plannedMove
 	var refusals []error
 	for _, key := range keys {
-		j, err := m.depart(ctx, key)
+		j, err := m.planMove(ctx, key)
 		if err != nil {
 			refusals = append(refusals, fmt.Errorf("set %s: %w", key, err))
 		}
-		journeys = append(journeys, j)
+		moves = append(moves, j)
 	}
-	return journeys, errors.Join(refusals...)
+	return moves, errors.Join(refusals...)
 }
 
-func (m *mover) depart(ctx context.Context, key types.NamespacedName) (journey, error) {
+func (m *mover) planMove(ctx context.Context, key types.NamespacedName) (plannedMove, error) {
 	s, err := m.observe(ctx, key)
 	if err != nil {
-		return journey{}, err
+		return plannedMove{}, err
 	}
-	j := journey{key: key, begun: s, routes: []route{forth}}
+	j := plannedMove{key: key, begun: s, routes: []route{forth}}
 	switch {
 	case m.back:
 		j.routes = []route{back}
@@ -165,35 +165,35 @@ func (m *mover) depart(ctx context.Context, key types.NamespacedName) (journey, 
 	if err != nil {
 		return j, err
 	}
-	j.before, err = s.picture()
+	j.before, err = s.snapshot()
 	return j, err
 }
 
-// travel moves one set.
-func (m *mover) travel(ctx context.Context, j journey) error {
+// moveSet moves one set.
+func (m *mover) moveSet(ctx context.Context, j plannedMove) error {
 	way := move{cluster: m.cluster, key: j.key, patience: m.patience, out: m.streams.Out}
-	way.say("%s", j.begun.describe())
+	way.printf("%s", j.begun.describe())
 	for _, decide := range j.routes {
 		if err := way.follow(ctx, decide); err != nil {
-			return m.retreat(ctx, way, err)
+			return m.undoFirstStep(ctx, way, err)
 		}
 	}
 	s, err := m.observe(ctx, j.key)
 	if err != nil {
 		return err
 	}
-	after, err := s.picture()
+	after, err := s.snapshot()
 	if err != nil {
 		return err
 	}
 	explained, unexplained := compare(j.before, after)
 	for _, line := range explained {
-		way.say("%s", line)
+		way.printf("%s", line)
 	}
 	if len(unexplained) > 0 {
 		return fmt.Errorf("the move is complete, but %s", strings.Join(unexplained, "; "))
 	}
-	way.say("verified: %d pods and %d claims are the same as before, and no pod has restarted; the set is in %s", len(after.pods)-len(explained),
+	way.printf("verified: %d pods and %d claims are the same as before, and no pod has restarted; the set is in %s", len(after.pods)-len(explained),
 		len(after.claims), s.kind())
 	if !m.undo {
 		m.advise(ctx, way, j)
@@ -201,9 +201,9 @@ func (m *mover) travel(ctx context.Context, j journey) error {
 	return nil
 }
 
-// retreat undoes the move if the controller did not react to the first step, on which nothing
+// undoFirstStep undoes the move if the controller did not react to the first step, on which nothing
 // depends yet.
-func (m *mover) retreat(ctx context.Context, way move, cause error) error {
+func (m *mover) undoFirstStep(ctx context.Context, way move, cause error) error {
 	var late *lateError
 	if !errors.As(cause, &late) || late.step != awaitHold {
 		return cause
@@ -214,23 +214,23 @@ func (m *mover) retreat(ctx context.Context, way move, cause error) error {
 	return fmt.Errorf("the controller of %s did not observe the set within %s; check whether it runs; the move was undone", v1.GroupName, late.patience)
 }
 
-func (m *mover) advise(ctx context.Context, way move, j journey) {
+func (m *mover) advise(ctx context.Context, way move, j plannedMove) {
 	if text := leftObjects(j.begun.ours); m.back && text != "" {
-		way.say("%s", text)
+		way.printf("%s", text)
 	}
 	from, to := m.versions()
 	for _, note := range m.followers(ctx, j.key, from, to, j.begun.memberLabels()) {
-		way.say("%s", note)
+		way.printf("%s", note)
 	}
 }
 
-// show prints what travel would do.
-func (m *mover) show(ctx context.Context, j journey) {
+// show prints what moveSet would do.
+func (m *mover) show(ctx context.Context, j plannedMove) {
 	way := move{key: j.key, out: m.streams.Out}
-	way.say("%s", j.begun.describe())
+	way.printf("%s", j.begun.describe())
 	next, _ := j.routes[0](j.begun)
 	if next == done {
-		way.say("nothing to do")
+		way.printf("nothing to do")
 		return
 	}
 	steps := forthSteps(j.begun.takesClaims())
@@ -244,7 +244,7 @@ func (m *mover) show(ctx context.Context, j journey) {
 		steps = steps[from:]
 	}
 	for i, step := range steps {
-		way.say("would %d. %s", i+1, step)
+		way.printf("would %d. %s", i+1, step)
 	}
 	m.advise(ctx, way, j)
 }

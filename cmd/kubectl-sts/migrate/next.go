@@ -31,7 +31,7 @@ const (
 	awaitMembers
 	beginHold
 	pauseHold
-	letRevisionsGo
+	releaseRevisions
 	createTheirs
 	awaitRecognition
 	copyStatusToTheirs
@@ -62,21 +62,21 @@ func forth(s situation) (step, error) {
 	if s.ours == nil {
 		return begin(s)
 	}
-	course, _ := courseOf(s.ours)
+	state, _ := moveStateOf(s.ours)
 	switch {
-	case s.ours.DeletionTimestamp != nil && course == arriving && s.theirs != nil:
+	case s.ours.DeletionTimestamp != nil && state == arriving && s.theirs != nil:
 		return awaitOurEnd, nil
 	case s.ours.DeletionTimestamp != nil:
 		return done, fmt.Errorf("the set in %s is being deleted; wait until it no longer exists", v1.GroupName)
-	case course == arriving:
+	case state == arriving:
 		return arrive(s)
-	case course == leaving:
+	case state == leaving:
 		return done, fmt.Errorf("a move back to apps/v1 is not complete; complete it with --back, or undo it with --undo")
 	case s.theirs != nil:
 		return done,
 			fmt.Errorf("a set of this name also exists in %s, and no move created it; delete one of the two and keep its pods: kubectl delete %s %s --cascade=orphan",
 				v1.GroupName, ourResource, s.ours.Name)
-	case course == stopped:
+	case state == stopped:
 		return done, nil
 	default:
 		return takenOver(s)
@@ -112,11 +112,11 @@ func begin(s situation) (step, error) {
 
 // prepareOurs returns the next step before the apps/v1 set can be deleted.
 func prepareOurs(s situation) (step, error) {
-	_, from := courseOf(s.ours)
+	_, from := moveStateOf(s.ours)
 	switch {
 	case from != s.theirs.UID || !sameSpec(s.theirs, s.ours) || protected(s.theirs) && !protected(s.ours):
 		return discardOurs, nil
-	case !s.heldIsSeen():
+	case !s.isHoldObserved():
 		return awaitHold, nil
 	case s.theirs.Status.ObservedGeneration != s.theirs.Generation:
 		return awaitTheirStatus, nil
@@ -145,7 +145,7 @@ func back(s situation) (step, error) {
 	if s.ours == nil {
 		return takenBack(s)
 	}
-	course, _ := courseOf(s.ours)
+	state, _ := moveStateOf(s.ours)
 	switch {
 	case s.ours.DeletionTimestamp != nil && s.theirs != nil:
 		return awaitOurEnd, nil
@@ -153,17 +153,17 @@ func back(s situation) (step, error) {
 		return done, fmt.Errorf("the set in %s is being deleted; wait until it no longer exists", v1.GroupName)
 	case protected(s.ours):
 		// Checked before every step, because the set is deleted only when both sets exist.
-		return done, refuseProtected(s.ours, course)
-	case course == arriving:
+		return done, refuseProtected(s.ours, state)
+	case state == arriving:
 		return forth(s)
-	case course == stopped:
+	case state == stopped:
 		why, _ := v1.Held(s.ours)
 		return done, fmt.Errorf("the set is suspended (%q); end the hold first: kubectl annotate %s %s %s-", why, ourResource, s.ours.Name,
 			v1.HoldAnnotation)
-	case course == settled && s.theirs != nil:
+	case state == settled && s.theirs != nil:
 		return done,
 			fmt.Errorf("a set of this name also exists in apps/v1, and no move created it; delete one of the two and keep its pods: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
-	case course == settled:
+	case state == settled:
 		return beforeHold(s)
 	case s.theirs == nil:
 		return prepareTheirs(s)
@@ -186,13 +186,13 @@ func beforeHold(s situation) (step, error) {
 // prepareTheirs returns the next step before the apps/v1 set can be created.
 func prepareTheirs(s situation) (step, error) {
 	switch {
-	case !s.heldIsSeen():
+	case !s.isHoldObserved():
 		return awaitHold, nil
 	case s.updating() && s.incomplete() != "":
 		// The built-in controller would create the pod at the wrong revision.
 		return pauseHold, nil
 	case s.ownedBy(s.ours.UID).revisions > 0:
-		return letRevisionsGo, nil
+		return releaseRevisions, nil
 	default:
 		return createTheirs, nil
 	}
@@ -209,7 +209,7 @@ func handOver(s situation) (step, error) {
 		return done,
 			fmt.Errorf("the apps/v1 set of this name has another spec; delete it, keep its pods, and try again: kubectl delete statefulsets.apps %s --cascade=orphan", s.theirs.Name)
 	case s.ownedBy(s.ours.UID).revisions > 0:
-		return letRevisionsGo, nil
+		return releaseRevisions, nil
 	case free > 0 || status.ObservedGeneration != s.theirs.Generation || status.UpdateRevision == "":
 		return awaitRecognition, nil
 	case status.UpdateRevision != s.ours.Status.UpdateRevision:
@@ -244,20 +244,20 @@ func undo(s situation) (step, error) {
 	if s.ours == nil {
 		return takenBack(s)
 	}
-	switch course, _ := courseOf(s.ours); {
+	switch state, _ := moveStateOf(s.ours); {
 	case s.ours.DeletionTimestamp != nil:
 		return awaitOurEnd, nil
-	case course == arriving && (s.theirs == nil || s.theirs.DeletionTimestamp != nil):
+	case state == arriving && (s.theirs == nil || s.theirs.DeletionTimestamp != nil):
 		return done, fmt.Errorf("the apps/v1 set was deleted in the meantime; run this again")
-	case course == arriving && !sameRetention(s.theirs, s.ours):
+	case state == arriving && !sameRetention(s.theirs, s.ours):
 		return restoreClaims, nil
-	case course == arriving:
+	case state == arriving:
 		return discardOurs, nil
-	case course == leaving && s.theirs == nil:
+	case state == leaving && s.theirs == nil:
 		return resume(s)
-	case course == leaving && s.theirs.DeletionTimestamp != nil:
+	case state == leaving && s.theirs.DeletionTimestamp != nil:
 		return awaitTheirEnd, nil
-	case course == leaving:
+	case state == leaving:
 		return deleteTheirs, nil
 	default:
 		return takenOver(s)
@@ -283,18 +283,18 @@ func undoRoutes(s situation) ([]route, error) {
 	if s.ours == nil && s.theirs == nil {
 		return nil, errNoSet
 	}
-	course := settled
+	state := settled
 	if s.ours != nil {
-		course, _ = courseOf(s.ours)
+		state, _ = moveStateOf(s.ours)
 	}
 	switch {
-	case course == arriving && s.theirs != nil && s.theirs.DeletionTimestamp == nil:
+	case state == arriving && s.theirs != nil && s.theirs.DeletionTimestamp == nil:
 		return []route{undo}, nil
-	case course == arriving:
+	case state == arriving:
 		return []route{back}, nil
-	case course == leaving && s.ours.DeletionTimestamp == nil:
+	case state == leaving && s.ours.DeletionTimestamp == nil:
 		return []route{undo}, nil
-	case course == leaving:
+	case state == leaving:
 		return []route{back, forth}, nil
 	default:
 		return nil, errNothingToUndo

@@ -132,7 +132,7 @@ func TestNextStep(t *testing.T) {
 		"back: a user suspends the set":             {back, situation{ours: ourSet("repair")}, done, "the set is suspended"},
 		"back: a member is lost after the hold":     {back, situation{ours: ourSet(leavingMark), pods: members(ourUID)[:1]}, pauseHold, ""},
 		"back: revisions belong to ours": {back, situation{ours: ourSet(leavingMark), pods: members(ourUID),
-			revisions: []appsv1.ControllerRevision{revision("web-a", ourUID, before)}}, letRevisionsGo, ""},
+			revisions: []appsv1.ControllerRevision{revision("web-a", ourUID, before)}}, releaseRevisions, ""},
 		"back: revisions are free": {back, situation{ours: ourSet(leavingMark), pods: members(ourUID),
 			revisions: []appsv1.ControllerRevision{revision("web-a", "", before)}}, createTheirs, ""},
 		"back: revisions are not adopted yet": {back, situation{theirs: theirSet(), ours: ourSet(leavingMark), pods: members(ourUID),

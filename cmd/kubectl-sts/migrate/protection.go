@@ -23,9 +23,9 @@ func protected(set metav1.Object) bool {
 }
 
 // refuseProtected returns why our set is not moved back: the move would delete it.
-func refuseProtected(set *v1.StatefulSet, course course) error {
+func refuseProtected(set *v1.StatefulSet, state moveState) error {
 	text := "a move to apps/v1 deletes the set, and " + v1.ExplainProtection(set)
-	if course == leaving {
+	if state == leaving {
 		text += "; or undo the move with --undo"
 	}
 	return errors.New(text)

@@ -59,7 +59,7 @@ func TestASetWhoseMembersLackClaimsIsNotMoved(t *testing.T) {
 		"one was created before":     {[]corev1.Pod{after, before}, "pod web-1 does not mount claim log-web-1 yet"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			err := refuseMisshapen(set, test.pods)
+			err := refuseUnmountedClaims(set, test.pods)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

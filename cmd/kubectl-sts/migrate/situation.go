@@ -102,7 +102,7 @@ func (s *situation) strays() []*appsv1.ControllerRevision {
 	for i := range s.revisions {
 		revision := &s.revisions[i]
 		if !needed[revision.Name] && metav1.GetControllerOfNoCopy(revision) == nil &&
-			s.heldIsSeen() && !revision.CreationTimestamp.Before(&held.LastTransitionTime) {
+			s.isHoldObserved() && !revision.CreationTimestamp.Before(&held.LastTransitionTime) {
 			strays = append(strays, revision)
 		}
 	}
@@ -156,9 +156,9 @@ func (s *situation) ready() int {
 	return n
 }
 
-// heldIsSeen reports whether the status shows that our controller has observed the hold. It runs
-// only one sync of a set at a time, so from then on it does nothing for the set.
-func (s *situation) heldIsSeen() bool {
+// isHoldObserved reports whether the status shows that our controller has observed the hold. It
+// runs only one sync of a set at a time, so from then on it does nothing for the set.
+func (s *situation) isHoldObserved() bool {
 	return s.ours.Status.Condition(v1.StatefulSetReady).Reason == v1.ReasonHeld && s.ours.Status.ObservedGeneration == s.ours.Generation
 }
 
@@ -223,7 +223,7 @@ func (s *situation) describe() string {
 		return fmt.Sprintf("in %s: %s%s", appsv1.SchemeGroupVersion, text,
 			underWay(s.theirs.Status.CurrentRevision, s.theirs.Status.UpdateRevision))
 	}
-	if course, _ := courseOf(s.ours); course == arriving || course == leaving {
+	if state, _ := moveStateOf(s.ours); state == arriving || state == leaving {
 		return "in the middle of a move: " + text
 	}
 	return fmt.Sprintf("in %s: %s%s", v1.SchemeGroupVersion, text, underWay(s.ours.Status.CurrentRevision, s.ours.Status.UpdateRevision))

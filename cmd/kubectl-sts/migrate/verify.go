@@ -14,9 +14,9 @@ import (
 	"statefulset.dev/identity"
 )
 
-// picture is the state that must be the same before and after a move.
-type picture struct {
-	pods   map[string]life
+// snapshot is the state that must be the same before and after a move.
+type snapshot struct {
+	pods   map[string]podRun
 	claims map[string]types.UID
 	// update is the revision of the template; members that did not run it may have been
 	// replaced by the update.
@@ -25,8 +25,8 @@ type picture struct {
 	wanted func(ordinal int) bool
 }
 
-// life identifies one run of a pod.
-type life struct {
+// podRun identifies one run of a pod.
+type podRun struct {
 	uid      types.UID
 	started  string
 	restarts string
@@ -34,10 +34,10 @@ type life struct {
 	leaving  bool
 }
 
-func (s *situation) picture() (picture, error) {
-	p := picture{pods: map[string]life{}, claims: map[string]types.UID{}}
+func (s *situation) snapshot() (snapshot, error) {
+	p := snapshot{pods: map[string]podRun{}, claims: map[string]types.UID{}}
 	for i := range s.pods {
-		p.pods[s.pods[i].Name] = lifeOf(&s.pods[i])
+		p.pods[s.pods[i].Name] = podRunOf(&s.pods[i])
 	}
 	for i := range s.claims {
 		p.claims[s.claims[i].Name] = s.claims[i].UID
@@ -50,20 +50,20 @@ func (s *situation) picture() (picture, error) {
 		p.update = s.ours.Status.UpdateRevision
 	}
 	if err != nil {
-		return picture{}, err
+		return snapshot{}, err
 	}
 	p.wanted = identity.OrdinalsOf(set).Contains
 	return p, nil
 }
 
 // surplus reports whether a pod or a claim belongs to a surplus member.
-func (p picture) surplus(name string) bool {
+func (p snapshot) surplus(name string) bool {
 	_, ordinal, _ := identity.ParsePodName(name)
 	return !p.wanted(ordinal)
 }
 
-func lifeOf(pod *corev1.Pod) life {
-	l := life{uid: pod.UID, revision: pod.Labels[identity.RevisionLabel], leaving: pod.DeletionTimestamp != nil}
+func podRunOf(pod *corev1.Pod) podRun {
+	l := podRun{uid: pod.UID, revision: pod.Labels[identity.RevisionLabel], leaving: pod.DeletionTimestamp != nil}
 	if pod.Status.StartTime != nil {
 		l.started = pod.Status.StartTime.UTC().String()
 	}
@@ -75,7 +75,7 @@ func lifeOf(pod *corev1.Pod) life {
 
 // compare returns the differences: those that the set's own update explains, and those that nothing
 // explains.
-func compare(before, after picture) (explained, unexplained []string) {
+func compare(before, after snapshot) (explained, unexplained []string) {
 	for _, name := range sortedKeys(before.pods) {
 		was, is := before.pods[name], after.pods[name]
 		switch {
@@ -95,16 +95,16 @@ func compare(before, after picture) (explained, unexplained []string) {
 }
 
 // sameRun reports whether a pod has kept running, or has started for the first time.
-func sameRun(was, is life) bool {
+func sameRun(was, is podRun) bool {
 	return is.uid == was.uid && (was.started == "" || is.started == was.started && is.restarts == was.restarts)
 }
 
 // updatedTo reports whether the update has removed a pod, and perhaps replaced it.
-func (l life) updatedTo(is life, update string) bool {
+func (l podRun) updatedTo(is podRun, update string) bool {
 	return is.uid != l.uid && l.revision != update && (is.uid == "" || is.revision == update)
 }
 
-func compareClaims(before, after picture) (unexplained []string) {
+func compareClaims(before, after snapshot) (unexplained []string) {
 	for _, name := range sortedKeys(before.claims) {
 		if is, ok := after.claims[name]; is != before.claims[name] && (ok || !before.surplus(name)) {
 			unexplained = append(unexplained, fmt.Sprintf("claim %s is not the same claim as before", name))

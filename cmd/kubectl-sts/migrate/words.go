@@ -37,7 +37,7 @@ func words() map[step]string {
 		awaitMembers:         "wait until every member has a pod, because an update is in progress",
 		beginHold:            "suspend the set in " + v1.GroupName,
 		pauseHold:            "end the hold temporarily, because a pod is missing and an update is in progress",
-		letRevisionsGo:       "remove the owner references of the old set from the revisions",
+		releaseRevisions:     "remove the owner references of the old set from the revisions",
 		createTheirs:         "create the apps/v1 set",
 		awaitRecognition:     "wait until the built-in controller has adopted the revisions and recognized the template",
 		deleteOurs:           "delete the set in " + v1.GroupName + ", and keep its pods",
@@ -58,7 +58,7 @@ func forthSteps(deletesClaims bool) []step {
 }
 
 func backSteps(deletesClaims bool) []step {
-	steps := []step{beginHold, awaitHold, letRevisionsGo, createTheirs, awaitRecognition, copyStatusToTheirs}
+	steps := []step{beginHold, awaitHold, releaseRevisions, createTheirs, awaitRecognition, copyStatusToTheirs}
 	if deletesClaims {
 		steps = append(steps, releaseClaims)
 	}

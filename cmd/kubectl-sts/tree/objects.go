@@ -68,17 +68,17 @@ func (s state) outputs(template string) (lines []string) {
 			continue
 		}
 		for _, output := range s.set.Spec.ObjectTemplates[i].Outputs {
-			var given []string
+			var values []string
 			for _, pod := range slices.SortedFunc(slices.Values(s.pods), byOrdinal) {
 				if value, has := pod.Annotations[v1.OutputAnnotationPrefix+output.Name]; has {
-					given = append(given, fmt.Sprintf("%s has %q", pod.Name, value))
+					values = append(values, fmt.Sprintf("%s has %q", pod.Name, value))
 				}
 			}
-			if more := len(given) - mostOutputs; more > 0 {
-				given = append(given[:mostOutputs], fmt.Sprintf("and %d more", more))
+			if more := len(values) - mostOutputs; more > 0 {
+				values = append(values[:mostOutputs], fmt.Sprintf("and %d more", more))
 			}
-			if len(given) > 0 {
-				lines = append(lines, fmt.Sprintf("%s  output %s: %s", template, output.Name, strings.Join(given, ", ")))
+			if len(values) > 0 {
+				lines = append(lines, fmt.Sprintf("%s  output %s: %s", template, output.Name, strings.Join(values, ", ")))
 			}
 		}
 	}

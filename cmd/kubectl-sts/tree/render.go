@@ -84,7 +84,7 @@ func branch(title string, below []string) []string {
 // are shown.
 func body(rows []member, unseen int, f frame, room int) []string {
 	title := "└─ members"
-	room -= 2 + one(unseen > 0)
+	room -= 2 + boolToInt(unseen > 0)
 	from, to := 0, len(rows)
 	if f.height > 0 && room < len(rows) {
 		from = min(max(f.top, 0), max(len(rows)-max(room, 0), 0))

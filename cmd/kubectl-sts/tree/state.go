@@ -76,7 +76,7 @@ func ordinals(pods map[int]*corev1.Pod, roster identity.Ordinals) (shown []int, 
 	unseen = roster.Len()
 	for ordinal := range pods {
 		shown = append(shown, ordinal)
-		unseen -= one(roster.Contains(ordinal))
+		unseen -= boolToInt(roster.Contains(ordinal))
 	}
 	missing := 0
 	for ordinal := range roster.All() {
@@ -89,7 +89,7 @@ func ordinals(pods map[int]*corev1.Pod, roster identity.Ordinals) (shown []int, 
 		}
 	}
 	slices.SortFunc(shown, func(a, b int) int {
-		return cmp.Or(-cmp.Compare(one(roster.Contains(a)), one(roster.Contains(b))), cmp.Compare(a, b))
+		return cmp.Or(-cmp.Compare(boolToInt(roster.Contains(a)), boolToInt(roster.Contains(b))), cmp.Compare(a, b))
 	})
 	return shown, unseen - missing
 }
@@ -208,14 +208,14 @@ func (s state) progress() (ready, updated, finished, wanted int) {
 			continue
 		}
 		isNew := pod.Labels[identity.RevisionLabel] == s.set.Status.UpdateRevision
-		ready += one(identity.IsReady(pod))
-		updated += one(isNew)
-		finished += one(identity.IsReady(pod) && isNew)
+		ready += boolToInt(identity.IsReady(pod))
+		updated += boolToInt(isNew)
+		finished += boolToInt(identity.IsReady(pod) && isNew)
 	}
 	return ready, updated, finished, roster.Len()
 }
 
-func one(yes bool) int {
+func boolToInt(yes bool) int {
 	if yes {
 		return 1
 	}

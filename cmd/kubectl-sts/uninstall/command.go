@@ -124,11 +124,11 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.allowed(ctx); err != nil {
 		return err
 	}
-	seen, err := r.look(ctx)
+	seen, err := r.observe(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.inTheWay(seen); err != nil {
+	if err := r.checkBlockers(seen); err != nil {
 		return err
 	}
 	if r.dryRun {
@@ -151,10 +151,10 @@ func (r *run) run(ctx context.Context) error {
 			}
 		}
 	}
-	r.sayWhatStays(ctx)
+	r.printRemaining(ctx)
 	return nil
 }
 
-func (r *run) say(format string, values ...any) {
+func (r *run) printf(format string, values ...any) {
 	fmt.Fprintf(r.streams.Out, format+"\n", values...)
 }

@@ -24,31 +24,32 @@ type situation struct {
 	// unanswered is why listing the sets failed, nil if it succeeded or nothing is registered.
 	unanswered error
 	sets       []metav1.PartialObjectMetadata
-	belongings belongings
+	owned      ownedObjects
 }
 
 // answered reports whether the server has listed the sets.
 func (s situation) answered() bool { return s.registered && s.unanswered == nil }
 
-// belongings counts the objects of the cluster that have a set as owner. The garbage collector acts
-// on them.
-type belongings struct{ pods, revisions, claims int }
+// ownedObjects counts the objects of the cluster that have a set as owner. The garbage collector
+// acts on them.
+type ownedObjects struct{ pods, revisions, claims int }
 
-func (b belongings) none() bool { return b == belongings{} }
+func (b ownedObjects) none() bool { return b == ownedObjects{} }
 
-func (b belongings) String() string {
+func (b ownedObjects) String() string {
 	return fmt.Sprintf("%d pods, %d revisions and %d claims", b.pods, b.revisions, b.claims)
 }
 
-// look reads the state of the cluster. It never concludes from an error that a set does not exist.
-func (r *run) look(ctx context.Context) (situation, error) {
+// observe reads the state of the cluster. It never concludes from an error that a set does not
+// exist.
+func (r *run) observe(ctx context.Context) (situation, error) {
 	var s situation
 	found, err := r.get(ctx, registration())
 	if err != nil {
 		return s, err
 	}
 	s.registered = found != nil
-	if s.belongings, err = r.belong(ctx); err != nil {
+	if s.owned, err = r.countOwned(ctx); err != nil {
 		return s, err
 	}
 	if s.registered {
@@ -64,8 +65,8 @@ func (r *run) listSets(ctx context.Context) ([]metav1.PartialObjectMetadata, err
 	return sets, err
 }
 
-func (r *run) belong(ctx context.Context) (belongings, error) {
-	var b belongings
+func (r *run) countOwned(ctx context.Context) (ownedObjects, error) {
+	var b ownedObjects
 	for _, of := range []struct {
 		kind  schema.GroupVersionResource
 		count *int

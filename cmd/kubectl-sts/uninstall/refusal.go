@@ -19,18 +19,18 @@ import (
 // most is how many sets a message lists.
 const most = 10
 
-// inTheWay returns why nothing must be changed yet.
-func (r *run) inTheWay(s situation) error {
+// checkBlockers returns why nothing must be changed yet.
+func (r *run) checkBlockers(s situation) error {
 	switch {
 	case s.unanswered != nil && !r.withoutServer:
 		return fmt.Errorf("nothing was changed, because the server does not report which sets exist: %w\n"+
 			"Bring the server back and run this again. To find out why it does not serve:\n  kubectl sts doctor\n"+
 			"If you cannot bring it back, and nothing in the cluster belongs to a set (now %s do):\n  kubectl sts uninstall --without-server",
-			s.unanswered, s.belongings)
-	case (s.unanswered != nil || !s.registered) && !s.belongings.none():
+			s.unanswered, s.owned)
+	case (s.unanswered != nil || !s.registered) && !s.owned.none():
 		return fmt.Errorf(
 			"nothing was changed: %s belong to sets, and the server does not serve these sets. Without the server nothing can release these objects, "+
-				"and a later registration would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.belongings)
+				"and a later registration would endanger them.\nBring the server back (docs/backup.md), and run this again:\n  kubectl apply -k artifacts/base\n  kubectl sts doctor", s.owned)
 	case len(s.sets) > 0 && !r.deleteSets && !r.orphanMembers:
 		return errors.New("nothing was changed, because there are sets:\n" + list(s.sets) +
 			"Choose one:\n  kubectl sts uninstall --delete-sets     # delete them with their pods\n" +

@@ -19,7 +19,7 @@ import (
 // unregister removes the registration, if nothing belongs to a set at this moment, and waits
 // until the cluster no longer lists the group.
 func (r *run) unregister(ctx context.Context) error {
-	left, err := r.belong(ctx)
+	left, err := r.countOwned(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,19 +44,19 @@ func (r *run) unregister(ctx context.Context) error {
 // remove deletes an object with the permission of the guard, and waits until it is deleted. An
 // object with pods is deleted after its pods.
 func (r *run) remove(ctx context.Context, o object) error {
-	said := false
+	existed := false
 	return r.await(ctx, o.String()+" no longer exists", func(ctx context.Context) (string, error) {
 		found, err := r.get(ctx, o)
 		if err != nil {
 			return "", err
 		}
 		if found == nil {
-			if said {
-				r.say("removed %s", o)
+			if existed {
+				r.printf("removed %s", o)
 			}
 			return "", nil
 		}
-		said = true
+		existed = true
 		if err := r.release(ctx, o, found); err != nil {
 			return "", err
 		}
@@ -75,7 +75,7 @@ func (r *run) remove(ctx context.Context, o object) error {
 		found, err = r.get(ctx, o)
 		if err != nil || found == nil {
 			if err == nil {
-				r.say("removed %s", o)
+				r.printf("removed %s", o)
 			}
 			return "", err
 		}

@@ -36,7 +36,7 @@ func (r *run) endSets(ctx context.Context, s situation) error {
 				return "", err
 			}
 		}
-		left, err := r.belong(ctx)
+		left, err := r.countOwned(ctx)
 		if err != nil || len(sets) == 0 && left.none() {
 			return "", err
 		}
@@ -61,20 +61,20 @@ func (r *run) endSet(ctx context.Context, set *metav1.PartialObjectMetadata, beg
 		return fmt.Errorf("deleting set %s/%s: %w", set.Namespace, set.Name, err)
 	}
 	begun[string(set.UID)] = true
-	r.say("deleted set %s/%s (%s)", set.Namespace, set.Name, what)
+	r.printf("deleted set %s/%s (%s)", set.Namespace, set.Name, what)
 	return nil
 }
 
 // await polls until nothing is left, and fails with what was left last.
-func (r *run) await(ctx context.Context, what string, look func(context.Context) (left string, err error)) error {
+func (r *run) await(ctx context.Context, what string, poll func(context.Context) (left string, err error)) error {
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, r.interval, r.patience, true, func(ctx context.Context) (bool, error) {
-		left, err := look(ctx)
+		left, err := poll(ctx)
 		if err != nil {
 			return false, err
 		}
 		if left != last && left != "" {
-			r.say("waiting until %s: %s", what, left)
+			r.printf("waiting until %s: %s", what, left)
 		}
 		last = left
 		return left == "", nil

@@ -13,19 +13,19 @@ import (
 
 // preview prints the steps.
 func (r *run) preview(s situation) {
-	r.say("would perform these steps, in this order:")
+	r.printf("would perform these steps, in this order:")
 	if len(s.sets) > 0 {
 		what := "delete them, and wait until their pods have terminated"
 		if r.orphanMembers {
 			what = "delete them, and wait until their pods have no owner"
 		}
-		r.say("- %d sets: %s\n%s", len(s.sets), what, strings.TrimSuffix(list(s.sets), "\n"))
+		r.printf("- %d sets: %s\n%s", len(s.sets), what, strings.TrimSuffix(list(s.sets), "\n"))
 	}
-	r.say("- remove %s, and wait until the cluster no longer lists %s", registration(), v1.GroupName)
+	r.printf("- remove %s, and wait until the cluster no longer lists %s", registration(), v1.GroupName)
 	for _, o := range removed()[1:] {
-		r.say("- remove %s%s", o, r.where(o))
+		r.printf("- remove %s%s", o, r.where(o))
 	}
-	r.say("what stays: namespace %s with the claims, the notes of the store and the certificates", r.system)
+	r.printf("what stays: namespace %s with the claims, the notes of the store and the certificates", r.system)
 }
 
 func (r *run) where(o object) string {
@@ -35,16 +35,16 @@ func (r *run) where(o object) string {
 	return " in namespace " + r.namespaceOf(o)
 }
 
-// sayWhatStays prints the data that is left, and how to remove it.
-func (r *run) sayWhatStays(ctx context.Context) {
+// printRemaining prints the data that is left, and how to remove it.
+func (r *run) printRemaining(ctx context.Context) {
 	var left []string
 	for _, o := range staying()[1:] {
 		if found, err := r.get(ctx, o); err == nil && found != nil {
 			left = append(left, o.String())
 		}
 	}
-	r.say("%s is removed. Namespace %s stays, with %s.", v1.GroupName, r.system, orNothing(left))
-	r.say("Another installation continues with the same store from these. To delete them permanently:\n  kubectl delete namespace %s", r.system)
+	r.printf("%s is removed. Namespace %s stays, with %s.", v1.GroupName, r.system, orNothing(left))
+	r.printf("Another installation continues with the same store from these. To delete them permanently:\n  kubectl delete namespace %s", r.system)
 }
 
 func orNothing(names []string) string {

@@ -39,8 +39,8 @@ type Bucket struct {
 // AWS_SECRET_ACCESS_KEY, of the credentials file of AWS, and of the role of the machine. It refuses
 // connections to other machines without TLS, unless plaintext allows them.
 func Open(at *url.URL, plaintext bool) (*Bucket, error) {
-	given := at.Query()
-	for name := range given {
+	query := at.Query()
+	for name := range query {
 		if name != "endpoint" && name != "region" {
 			return nil, fmt.Errorf("%q: unknown parameter %q, want endpoint or region", at.Redacted(), name)
 		}
@@ -48,19 +48,19 @@ func Open(at *url.URL, plaintext bool) (*Bucket, error) {
 	if at.Host == "" || at.User != nil {
 		return nil, fmt.Errorf("%q: want s3://BUCKET/PREFIX without credentials", at.Redacted())
 	}
-	endpoint, secure, err := endpointOf(given.Get("endpoint"))
+	endpoint, secure, err := endpointOf(query.Get("endpoint"))
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", at.Redacted(), err)
 	}
 	if !secure && !plaintext && leavesMachine(endpoint) {
 		return nil, fmt.Errorf(
 			"%q: endpoint is %q, which is another machine, without TLS: use https://, or allow it with --backup-insecure-plaintext",
-			at.Redacted(), given.Get("endpoint"))
+			at.Redacted(), query.Get("endpoint"))
 	}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds: credentials.NewChainCredentials(
 			[]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
-		Secure: secure, Region: given.Get("region"), MaxRetries: retries,
+		Secure: secure, Region: query.Get("region"), MaxRetries: retries,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", at.Redacted(), err)

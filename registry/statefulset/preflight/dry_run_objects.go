@@ -34,7 +34,7 @@ type objectRunner struct {
 func newObjectRunner(config *rest.Config, resources Resources) (objectRunner, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the gate limits what is asked at the same time
-	config.WarningHandlerWithContext = heardInContext{}
+	config.WarningHandlerWithContext = contextWarnings{}
 	about, err := metadata.NewForConfig(config)
 	if err != nil {
 		return objectRunner{}, fmt.Errorf("creating a client for the host cluster at %s: %w", config.Host, err)
@@ -59,7 +59,7 @@ func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured
 	}
 	resource := kind.GroupVersion().WithResource(served[0].Name)
 	heard := &warningList{}
-	ctx = context.WithValue(ctx, heardKey{}, heard)
+	ctx = context.WithValue(ctx, warningsKey{}, heard)
 	there, err := r.about.Resource(resource).Namespace(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 	switch all := r.objects.Resource(resource).Namespace(object.GetNamespace()); {
 	case apierrors.IsNotFound(err):
@@ -68,11 +68,11 @@ func (r objectRunner) try(ctx context.Context, object *unstructured.Unstructured
 	case err != nil:
 		return Answer{Err: withoutURL(err)}
 	case setOf(there) != setOf(object):
-		return Answer{There: true}
+		return Answer{Exists: true}
 	default:
-		_, err = all.Apply(ctx, object.GetName(), withoutDrawn(object),
+		_, err = all.Apply(ctx, object.GetName(), withoutGenerated(object),
 			metav1.ApplyOptions{FieldManager: identity.ObjectManager, Force: true, DryRun: []string{metav1.DryRunAll}})
-		return Answer{Err: withoutURL(err), Warnings: heard.texts, There: true}
+		return Answer{Err: withoutURL(err), Warnings: heard.texts, Exists: true}
 	}
 }
 
@@ -82,9 +82,9 @@ func setOf(object metav1.Object) string {
 	return name
 }
 
-// withoutDrawn returns an object for an apply, without the placeholders of values that are
+// withoutGenerated returns an object for an apply, without the placeholders of values that are
 // generated only once.
-func withoutDrawn(object *unstructured.Unstructured) *unstructured.Unstructured {
+func withoutGenerated(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
 		return object
 	}
@@ -93,14 +93,14 @@ func withoutDrawn(object *unstructured.Unstructured) *unstructured.Unstructured 
 	return applied
 }
 
-type heardKey struct{}
+type warningsKey struct{}
 
-// heardInContext records the warnings of a request in its context.
-type heardInContext struct{}
+// contextWarnings records the warnings of a request in its context.
+type contextWarnings struct{}
 
 // HandleWarningHeaderWithContext passes a warning to the list in the context.
-func (heardInContext) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
-	if heard, ok := ctx.Value(heardKey{}).(*warningList); ok {
+func (contextWarnings) HandleWarningHeaderWithContext(ctx context.Context, code int, agent, text string) {
+	if heard, ok := ctx.Value(warningsKey{}).(*warningList); ok {
 		heard.HandleWarningHeaderWithContext(ctx, code, agent, text)
 	}
 }

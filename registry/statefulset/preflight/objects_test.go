@@ -105,14 +105,14 @@ func TestWhatIsFoundInAnObjectIsFoundInItsTemplate(t *testing.T) {
 	}{
 		"one that could not be created is refused, once": {
 			Answer{Err: invalid}, []string{at + `.data[x]: Invalid value: "x": must be better`}, nil},
-		"one that could not be changed is warned of": {Answer{Err: invalid, There: true}, nil, []string{
+		"one that could not be changed is warned of": {Answer{Err: invalid, Exists: true}, nil, []string{
 			at + ": ConfigMap web-0-conf could not be changed: " + at +
 				`.data[x]: Invalid value: "x": must be better; if the field is immutable, delete the object so that it is recreated`,
 			at + ": ConfigMap web-2-conf could not be changed: " + at +
 				`.data[x]: Invalid value: "x": must be better; if the field is immutable, delete the object so that it is recreated`}},
 		"one that the host has no opinion of is warned of": {Answer{Err: ErrBusy}, nil, []string{at + ": not checked: " + ErrBusy.Error()}},
 		"warnings of the host are the set's":               {Answer{Warnings: []string{"data.x: is old"}}, nil, []string{at + ".data.x: is old"}},
-		"one of somebody else is left alone":               {Answer{There: true}, nil, nil},
+		"one of somebody else is left alone":               {Answer{Exists: true}, nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			host := &answeringHost{answer: func(object runtime.Object) Answer {
@@ -214,7 +214,7 @@ func TestObjectsAreTriedAsTheControllerWouldMakeThem(t *testing.T) {
 				Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": test.name, "namespace": "shop",
 					"annotations": map[string]any{v1.OwnerAnnotation: "web/a"}}}}
 			answer := runner.TryCreate(t.Context(), object)
-			if answer.Err != nil || answer.There != test.there || !slices.Equal(answer.Warnings, test.warnings) {
+			if answer.Err != nil || answer.Exists != test.there || !slices.Equal(answer.Warnings, test.warnings) {
 				t.Errorf("got the answer %+v, want that it is there: %t, and the warnings %q", answer, test.there, test.warnings)
 			}
 			if !slices.Equal(host.asked, test.asked) {
@@ -239,7 +239,7 @@ func TestASecretIsTriedWithTextsOfTheLengthsThatAreDrawn(t *testing.T) {
 	if got, want := secret.Object["data"], map[string]any{"password": "eHh4eA=="}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("tried with %v, want %v", got, want)
 	}
-	if got := withoutDrawn(secret).Object["data"]; got != nil {
+	if got := withoutGenerated(secret).Object["data"]; got != nil {
 		t.Errorf("applied with %v, want nothing over what was drawn", got)
 	}
 }

@@ -47,8 +47,8 @@ type Answer struct {
 	Err error
 	// Warnings are the warnings that the host cluster would return to the creator of the object.
 	Warnings []string
-	// There is true if the object exists, so that a change of it was tried.
-	There bool
+	// Exists is true if the object exists, so that a change of it was tried.
+	Exists bool
 }
 
 // Preflight tries a set before it is stored: it sends dry runs with the objects that will be
@@ -127,11 +127,11 @@ func TrialsOf(ctx context.Context) (Trials, bool) {
 func changedTrials(within *render.Evaluation, set, old *v1.StatefulSet) []trial {
 	var trials []trial
 	known := old // its overrides have been tried
-	rendersAnew := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
-	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
+	identityChanged := !equality.Semantic.DeepEqual(set.Spec.Identity, old.Spec.Identity)
+	if identityChanged || !equality.Semantic.DeepEqual(set.Spec.Template, old.Spec.Template) {
 		trials, known = append(trials, templateTrials(within, set)...), nil
 	}
-	if rendersAnew || !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
+	if identityChanged || !equality.Semantic.DeepEqual(set.Spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
 		trials = append(trials, claimTrials(set)...)
 	}
 	return slices.Concat(trials, overrideTrials(within, set, known), objectTrials(within, set, old))

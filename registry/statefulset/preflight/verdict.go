@@ -77,7 +77,7 @@ func (t trial) judge(answer Answer) findings {
 		switch {
 		case t.binds(cause.Field, answer):
 			found.errs = append(found.errs, err)
-		case answer.There:
+		case answer.Exists:
 			found.warnings = append(found.warnings,
 				fmt.Sprintf("%s: %s could not be changed: %v; if the field is immutable, delete the object so that it is recreated", t.path, t.noun(), err))
 		default:
@@ -94,7 +94,7 @@ func (t trial) judge(answer Answer) findings {
 // immutable does not, because the user can delete the object.
 func (t trial) binds(path string, answer Answer) bool {
 	if t.group == ofObject {
-		return !answer.There
+		return !answer.Exists
 	}
 	_, binds := below(path, t.binding)
 	return binds && t.binding != ""

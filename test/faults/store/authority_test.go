@@ -111,7 +111,7 @@ func served(ctx context.Context, address string) (*x509.Certificate, error) {
 
 // filed is the certificate in a directory that a process keeps.
 func filed(directory string) (*x509.Certificate, error) {
-	files, err := certificates.Made(directory)
+	files, err := certificates.FindFiles(directory)
 	if err != nil {
 		return nil, err
 	}

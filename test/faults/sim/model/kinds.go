@@ -229,6 +229,6 @@ func updateSet(object, old Object, subresource string, now time.Time) {
 	set.Status = before.Status
 	if !equality.Semantic.DeepEqual(before.Spec, set.Spec) {
 		set.Generation = before.Generation + 1
-		identity.NoteRemovedTemplates(set, before, metav1.NewTime(now))
+		identity.RecordRemovedTemplates(set, before, metav1.NewTime(now))
 	}
 }
