@@ -152,7 +152,8 @@ func (j *judged) sameName(names map[string]string) {
 	name := j.plan.Status.UpdateRevision
 	recorded := j.revisions[name] != nil && j.imageOf(name) == image
 	if before, ok := names[template]; ok && before != name && !recorded {
-		j.broke("names", "the template with %s is revision %s, and was %s", template, name, before)
+		j.broke("names", "the template with %s is revision %s, and was %s; if templates may differ in another field now, add it to templateText",
+			template, name, before)
 	}
 	for other, taken := range names {
 		if other != template && taken == name {
