@@ -216,13 +216,13 @@ func (f *facts) matchSteps(stored *v1.RolloutStatus) {
 	if earlier || slices.Equal(before, now) {
 		return
 	}
-	stored.PromotedStep = int32(countLeading(now, firstOf(before, int(stored.PromotedStep)))) //nolint:gosec // there are few steps
+	stored.PromotedStep = int32(countLeading(now, firstOf(before, int(stored.PromotedStep))))
 	if stored.Step == 0 {
 		return
 	}
 	number := int(stored.Step)
 	next := countLeading(now, firstOf(before, number-1)) + 1
-	stored.Step = int32(next) //nolint:gosec // there are few steps
+	stored.Step = int32(next)
 	if number > len(before) || next > len(now) || before[number-1] != now[next-1] {
 		stored.BakeStartTime, stored.ProgressTime, stored.MostAvailable, stored.Passed = nil, nil, 0, nil
 	}

@@ -38,7 +38,8 @@ func (e *examiner) certificates(ctx context.Context) []finding {
 	}
 	authorities, err := cert.ParseCertsPEM(service.Spec.CABundle)
 	if err != nil {
-		return []finding{failFinding(about, fmt.Sprintf("spec.caBundle contains no certificate: %v", err), "kubectl edit apiservice "+serviceName)}
+		cause := fmt.Sprintf("spec.caBundle contains no certificate: %v", err)
+		return []finding{failFinding(about, cause, "kubectl edit apiservice "+serviceName)}
 	}
 	var found []finding
 	for _, authority := range authorities {
