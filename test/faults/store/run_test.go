@@ -109,7 +109,8 @@ func (r *run) awaitAggregator() {
 
 // truth reads what the storage went through.
 func (r *run) truth() *history.Truth {
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	// A store that was filled a hundred times has gigabytes of history.
+	ctx, cancel := context.WithTimeout(r.t.Context(), 10*patience)
 	defer cancel()
 	endpoints := r.endpoints
 	switch {

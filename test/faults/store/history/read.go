@@ -21,8 +21,12 @@ import (
 // progressInterval is how often etcd is asked how far the watch of its history has come.
 const progressInterval = 100 * time.Millisecond
 
+// setKeys are the keys of all sets, below the prefix of the server.
+const setKeys = "apps.statefulset.dev/statefulsets/"
+
 // ReadTruth reads the history of the sets of one namespace below a prefix from etcd, from the first
-// revision on. The history must not be compacted.
+// revision on. The history must not be compacted. Sets of other namespaces, which may be gigabytes,
+// are not read.
 func ReadTruth(ctx context.Context, etcd *clientv3.Client, prefix, namespace string) (*Truth, error) {
 	now, err := etcd.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil {
@@ -30,7 +34,7 @@ func ReadTruth(ctx context.Context, etcd *clientv3.Client, prefix, namespace str
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch := etcd.Watch(ctx, prefix, clientv3.WithPrefix(), clientv3.WithRev(1))
+	watch := etcd.Watch(ctx, prefix+setKeys+namespace+"/", clientv3.WithPrefix(), clientv3.WithRev(1))
 	ask := time.NewTicker(progressInterval)
 	defer ask.Stop()
 	var changes []Change
@@ -42,15 +46,12 @@ func ReadTruth(ctx context.Context, etcd *clientv3.Client, prefix, namespace str
 			}
 		case response, ok := <-watch:
 			if !ok {
-				return nil, errors.New("etcd ended the watch of its history")
+				return nil, errors.Join(errors.New("etcd ended the watch of its history"), context.Cause(ctx))
 			}
 			if err := response.Err(); err != nil {
 				return nil, fmt.Errorf("watching the history of etcd: %w", err)
 			}
 			for _, event := range response.Events {
-				if !strings.Contains(string(event.Kv.Key), "/"+namespace+"/") {
-					continue
-				}
 				change, err := changeOf(event)
 				if err != nil {
 					return nil, err
